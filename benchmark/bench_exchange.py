@@ -26,12 +26,12 @@ from robot_semantics.examples import example
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.simulation.loading import ENGINES, start
+from robot_semantics.simulation.loading import ENGINES, start_simulator
 from robot_semantics.simulation.simulator import Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import pose_matrix
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
@@ -89,14 +89,14 @@ def worlds() -> dict[str, tuple[ModelSpec, ...]]:
 
 def begin(engine: str, models: tuple[ModelSpec, ...]) -> Simulator:
     """Return an engine with a world in its initial state."""
-    simulator = start(engine, WorldSpec(models, timestep=TIMESTEP), print)
+    simulator = start_simulator(engine, WorldSpec(models, timestep=TIMESTEP), print)
     simulator.restore(parse_world(BEGINNING), partial=True)
     return simulator
 
 
 def numbers(state: WorldState) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the positions and velocities of all joints, and the positions of all links in the world (n, 3)."""
-    placed = resolve(state)
+    placed = resolve_frames(state)
     joints = [joint for one in state.models for joint in one.joints]
     places = [(placed.pose(one.name) @ pose_matrix(link.pose))[:3, 3] for one in state.models for link in one.links]
     positions = [value for joint in joints for value in joint.positions or ()]
@@ -124,7 +124,7 @@ def main() -> None:
             giving.step(round(AFTER / TIMESTEP))
             straight = numbers(giving.capture())[2]
             for taker in ENGINES:
-                taking = start(taker, WorldSpec(models, timestep=TIMESTEP), print)
+                taking = start_simulator(taker, WorldSpec(models, timestep=TIMESTEP), print)
                 report = taking.restore(state, partial=True)
                 found = [f"{apart(a, b):.1e}" for a, b in zip(numbers(taking.capture()), before, strict=True)]
                 taking.step(round(AFTER / TIMESTEP))

@@ -28,7 +28,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.main import main as command_line
 from robot_semantics.recording.parallel import Processes
 from robot_semantics.recording.read.plan import RobotRequest, plan_recording
-from robot_semantics.recording.read.recording import read_recording, whole_tasks
+from robot_semantics.recording.read.recording import combine_stretches, whole_tasks
 from robot_semantics.recording.read.stretches import read_stretch
 from robot_semantics.recording.read.times import TimeRequest, blocks, choose_times
 from robot_semantics.recording.sample.world import Sampling, WorldSampler
@@ -49,7 +49,7 @@ def usdf_states(bag: Path, folder: Path) -> None:
     """Print the cost of a USDF state: in total, only its file, and its text with and without filling in numbers."""
     problems = Diagnostics()
     plan = plan_recording((bag,), (RobotRequest(),), problems)
-    recording = read_recording(plan, map(read_stretch, whole_tasks(plan)), problems)
+    recording = combine_stretches(plan, map(read_stretch, whole_tasks(plan)), problems)
     times = choose_times(TimeRequest(every="0.1"), recording, problems)
     series = [*map(WorldSampler(recording, Sampling(), problems).sample, blocks(times, 64))]
     gap_ns, texts, plain = Sampling().max_gap_ns, list[str](), list[str]()

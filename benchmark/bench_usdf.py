@@ -34,7 +34,7 @@ from robot_semantics.convert.sdformat_input import from_sdformat
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.transforms.pose import Pose, Vec6, six
 from robot_semantics.usdf.compare import compare
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, WorldState
 from robot_semantics.usdf.writer import write_world
@@ -104,8 +104,8 @@ def prove_equal(state: WorldState, text: bytes, as_json: str, sdf: str) -> None:
         for joint in model.joints:
             listed += [*(joint.positions or ()), *(joint.velocities or ()), *(joint.torques or ())]
     assert said == listed
-    there, here = from_sdformat(sdf).value, resolve(state)
-    back = resolve(there)
+    there, here = from_sdformat(sdf).value, resolve_frames(state)
+    back = resolve_frames(there)
     for name in ("robot_0", "robot_0::link_1"):
         assert math.isclose(here.pose(name)[0, 3], back.pose(name)[0, 3], rel_tol=1e-12)
     assert compare(replace(state, models=()), replace(there, models=()), tolerance=1e-9) == []

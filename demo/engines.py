@@ -24,11 +24,11 @@ from rich.table import Table
 from robot_semantics import RobotSemanticsError, WorldState, load_robot, read_world, save_world
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.simulation.loading import ENGINES, start
+from robot_semantics.simulation.loading import ENGINES, start_simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import pose_from_quaternion, pose_matrix
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.world_state import ModelState
 
 FOLDER = Path(__file__).resolve().parents[1] / "build" / "demo-engines"
@@ -52,7 +52,7 @@ def robot() -> ModelSpec:
 
 def places(state: WorldState) -> FloatArray:
     """Return the positions of all links in the world (n, 3) [m]."""
-    (model,), placed = state.models, resolve(state)
+    (model,), placed = state.models, resolve_frames(state)
     return np.array([(placed.pose(model.name) @ pose_matrix(link.pose))[:3, 3] for link in model.links])
 
 
@@ -67,7 +67,7 @@ def main(order: Sequence[str] = (*ENGINES, next(iter(ENGINES)))) -> int:
         table.add_column(column, justify="right")
     worst = 0.0
     for number, engine in enumerate(order):
-        simulator = start(engine, spec, lambda text: print(text, file=sys.stderr))
+        simulator = start_simulator(engine, spec, lambda text: print(text, file=sys.stderr))
         report = simulator.restore(state)
         if not report.applied:
             print(f"demo: failed: {engine} does not take the state: {report.message}", file=sys.stderr)

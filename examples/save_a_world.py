@@ -17,7 +17,7 @@ import numpy as np
 from robot_semantics import JointSpace, WorldState, load_robot, read_world, save_world
 from robot_semantics.examples import example
 from robot_semantics.transforms.pose import Pose
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.world_state import Frame
 
@@ -31,4 +31,4 @@ with tempfile.TemporaryDirectory() as folder:
     save_world(state, path)
     again = read_world(path)
 print("the same again:", again == state)
-print("the tool in the world:\n", resolve(again).pose("rover_arm::tool_frame").round(3))
+print("the tool in the world:\n", resolve_frames(again).pose("rover_arm::tool_frame").round(3))

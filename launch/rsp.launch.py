@@ -13,7 +13,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from launch import LaunchDescription
-from robot_semantics.ros.launch_arguments import PARAMS_FILE, USE_SIM_TIME, declare_arguments, node_parameters
+from robot_semantics.ros.launch_arguments import PARAMS_FILE, USE_SIM_TIME, declare_arguments, parameter_sources
 
 ARGUMENTS = (
     (
@@ -38,7 +38,7 @@ def start(context: LaunchContext) -> list[Node]:
         executable="robot_semantics_node",
         name="robot_state_publisher",
         namespace=LaunchConfiguration("namespace"),
-        parameters=node_parameters(
+        parameters=parameter_sources(
             context,
             {"robot_description": "model"},
             robot_description=str,

@@ -28,7 +28,7 @@ from robot_semantics.cli.main import main
 from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.usdf.edit import removed, set_pose
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import Frame, ModelState, WorldState
 from robot_semantics.usdf.writer import write_world
@@ -89,8 +89,8 @@ def test_a_slash_alone_is_an_empty_frame() -> None:
 def test_a_world_state(read: Callable[[str], WorldState]) -> None:
     state = read(WORLD_TEXT.format("/"))
     assert write_world(state) == write_world(read(WORLD_TEXT.format("")))
-    assert resolve(state).pose("rover")[:3, 3].tolist() == [6.0, 2.0, 0.0]
-    assert resolve(state).pose("rover", "/map")[:3, 3].tolist() == [6.0, 0.0, 0.0]
+    assert resolve_frames(state).pose("rover")[:3, 3].tolist() == [6.0, 2.0, 0.0]
+    assert resolve_frames(state).pose("rover", "/map")[:3, 3].tolist() == [6.0, 0.0, 0.0]
     moved = set_pose(set_pose(state, "rover", parent="/map"), "/map", parent="/world")
     assert (moved.model("rover").parent, moved.frame("map").parent) == ("map", "world")
     assert removed(removed(state, "rover"), "/odom").frames == parse_world(WORLD_TEXT.format("")).frames[1:]
@@ -189,7 +189,7 @@ def test_commands_that_name_frames(tmp_path: Path, capsys: pytest.CaptureFixture
     files = ["--urdf", f"{urdf},{srdf}"]
     assert main(["usdf", "edit", str(world), "--joint", "rover/wj=3 0 0", *files, "--in-place"]) == 0
     # The virtual joint moves in odom, which is at x = 5: 3 + 5.
-    assert resolve(parse_world(world.read_text())).pose("rover")[:3, 3].tolist() == [8.0, 2.0, 0.0]
+    assert resolve_frames(parse_world(world.read_text())).pose("rover")[:3, 3].tolist() == [8.0, 2.0, 0.0]
     edits = ["--parent", "rover=/map", "--pose", "/odom=4 0 0 0 0 0", "--rename", "/odom", "/local"]
     assert main(["usdf", "edit", str(world), *edits, "--in-place"]) == 0
     state = parse_world(world.read_text())

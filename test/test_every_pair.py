@@ -34,7 +34,7 @@ from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.queries import pair_status
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.simulation.loading import ENGINES, start
+from robot_semantics.simulation.loading import ENGINES, start_simulator
 from robot_semantics.simulation.world_spec import WorldSpec
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.viewer.edit_session import EditSession
@@ -145,7 +145,9 @@ def test_the_studio_shows_the_same_status_marks_every_risk_and_keeps_the_order(f
 @pytest.mark.parametrize("engine", sorted(ENGINES))
 def test_only_a_checked_pair_is_pushed_apart_in_a_simulation(engine: str) -> None:
     pytest.importorskip({"drake": "pydrake"}.get(engine, engine))
-    simulator = start(engine, WorldSpec((model_from_text("lanes", URDF, SRDF),), ground=False), lambda text: None)
+    simulator = start_simulator(
+        engine, WorldSpec((model_from_text("lanes", URDF, SRDF),), ground=False), lambda text: None
+    )
     simulator.step(50)
     (state,) = simulator.capture().models
     for name, lane in LANES.items():

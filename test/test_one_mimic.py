@@ -215,12 +215,12 @@ def test_an_engine_ties_a_follower_or_says_that_it_does_not(engine: str, kind: s
     pytest.importorskip({"drake": "pydrake"}.get(engine, engine))
     from support.worlds import model_from_text
 
-    from robot_semantics.simulation.loading import start
+    from robot_semantics.simulation.loading import start_simulator
     from robot_semantics.simulation.simulator import ControlMode
     from robot_semantics.simulation.world_spec import WorldSpec
 
     spec = model_from_text("m", urdf(*RULES[case], kinds=(kind,)))
-    world = start(engine, WorldSpec((spec,), gravity=0.0, ground=False), lambda text: None)
+    world = start_simulator(engine, WorldSpec((spec,), gravity=0.0, ground=False), lambda text: None)
     tied = kind in TIED[engine]
     notes = {note.part: note.message for note in world.notes if "follow" in note.message}
     expected = {} if tied and kind != "floating" else {f"joint '{kind}_{role}'" for role in ("follow", "chain")}

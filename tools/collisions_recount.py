@@ -41,7 +41,7 @@ from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
-from robot_semantics.urdf.dialects import matrix_of
+from robot_semantics.urdf.dialects import matrix_from_origin
 from tools.srdf_corpus import ROBOTS, ROOT, SHARE
 
 RESULTS = ROOT / "build" / "collisions"
@@ -113,7 +113,7 @@ class Recount:
         source = Path(robot.urdf.places.source)
         links = {robot.link_index[name] for pair in pairs for name in pair}
         self.bodies = [
-            body_of(link, item.geometry, matrix_of(item.origin), lambda uri: resolver.resolve(uri, source))
+            body_of(link, item.geometry, matrix_from_origin(item.origin), lambda uri: resolver.resolve(uri, source))
             for link in sorted(links)
             for item in robot.links[link].urdf.collisions
         ]

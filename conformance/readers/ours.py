@@ -27,13 +27,13 @@ from robot_semantics.kinematics.loop_equations import LoopEquations
 from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.loading import load_robot
-from robot_semantics.model.resources import PackageResolver, check_files
+from robot_semantics.model.resources import PackageResolver, check_resources
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.table import srdf_from_file
 from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.usdf.check import check_world_file
-from robot_semantics.usdf.frames import NotStatedError, resolve
-from robot_semantics.usdf.reader import examine, read_world
+from robot_semantics.usdf.frames import NotStatedError, resolve_frames
+from robot_semantics.usdf.reader import read_leniently, read_world
 from robot_semantics.usdf.validity import without_faults
 from robot_semantics.usdf.writer import write_world
 
@@ -50,14 +50,14 @@ def problems(found: Iterable[Diagnostic]) -> list[dict[str, Any]]:
 def usdf(file: str, _robot: str, _positions: Mapping[str, Any]) -> Answer:
     """Read a world state."""
     try:
-        state, places, found = examine(Path(file))
+        state, places, found = read_leniently(Path(file))
     except DescriptionError as error:
         return {"refused": True, "problems": problems(error.diagnostics)}
     if found.failed():
         return {"problems": problems(found), "state": world_to_json(without_faults(state))}
     answer = {"state": world_to_json(state)}
     try:
-        world = resolve(state, diagnostics=found, places=places)
+        world = resolve_frames(state, diagnostics=found, places=places)
     except DescriptionError as error:
         return answer | {"problems": problems((*found, *error.diagnostics))}
     except NotStatedError:
@@ -109,7 +109,7 @@ def urdf(file: str, _robot: str, positions: Mapping[str, Any]) -> Answer:
     def read(found: Diagnostics) -> RobotModel:
         model = load_robot(Path(file), strict=False, diagnostics=found)
         check_foreign(model, found)
-        check_files(model.urdf, PackageResolver(), found, file)
+        check_resources(model.urdf, PackageResolver(), found, file)
         return model
 
     model, answer = _loaded(read)

@@ -23,8 +23,7 @@ from robot_semantics.transforms.arrays import checked_array
 from robot_semantics.transforms.pose import pose_from_matrix
 from robot_semantics.usdf.descriptions import RobotFiles, beside, robots_for
 from robot_semantics.usdf.edit import set_joints, set_pose
-from robot_semantics.usdf.frames import ResolvedWorld
-from robot_semantics.usdf.frames import resolve as resolve_frames
+from robot_semantics.usdf.frames import ResolvedWorld, resolve_frames
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.robot import complete_models
 from robot_semantics.usdf.world_state import WorldState

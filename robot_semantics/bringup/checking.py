@@ -517,7 +517,7 @@ class CheckedFiles(NamedTuple):
     is_complete: bool
 
 
-def check_files(
+def check_description_files(
     files: Iterable[str],
     read: FileReaders,
     found: Diagnostics,
@@ -583,7 +583,7 @@ def _names_by_kind(
 
 
 def check_texts(texts: Mapping[str, str | bytes], *, options: RobotOptions = NAMED_FILES) -> list[Diagnostic]:
-    """Check the texts of a robot together, each with its name: as `check_files`, with URDF and SRDF expanded.
+    """Check the texts of a robot together, each with its name, as `check_description_files`, URDF and SRDF expanded.
 
     Without a URDF, names are not checked. Files that the texts name, such as meshes, are not read.
     """
@@ -596,5 +596,5 @@ def check_texts(texts: Mapping[str, str | bytes], *, options: RobotOptions = NAM
         lambda name: parse_srdf(texts[name], name, diagnostics),
         lambda name: read_sections(texts[name], name),
     )
-    check_files(texts, readers, diagnostics, options=options)
+    check_description_files(texts, readers, diagnostics, options=options)
     return list(diagnostics)

@@ -23,7 +23,7 @@ from robot_semantics.base.diagnostics import NOT_COMPARED, Diagnostics, SourcePl
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.loading import NAMED_FILES, RobotOptions
-from robot_semantics.model.resources import PackageResolver, check_files
+from robot_semantics.model.resources import PackageResolver, check_resources
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.model.semantic_names import DeclaredNames, check_names_of, declared_names
 from robot_semantics.srdf.tree import SrdfDocument
@@ -244,10 +244,10 @@ def check_description(
             if file is not None:
                 report_not_compared([semantic.places.source], file, of_srdf, names=names is not None)
         if urdf is not None and resolver is not None:
-            check_files(urdf, resolver, diagnostics, file)
+            check_resources(urdf, resolver, diagnostics, file)
         return CheckedDescription(None, names=names)
     if resolver is not None:
-        check_files(robot.urdf, resolver, diagnostics, file)
+        check_resources(robot.urdf, resolver, diagnostics, file)
     check_foreign(robot, diagnostics)
     blocks = check_control(robot, diagnostics)
     complete = robot

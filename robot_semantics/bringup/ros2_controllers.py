@@ -93,7 +93,7 @@ class RosController(NamedTuple):
         return texts_of(self.parameters.get("state_interfaces")) if self.is_trajectory_controller else []
 
 
-def node_parameters(configuration: Configuration) -> Iterator[tuple[str, YamlNode]]:
+def parameters_by_node(configuration: Configuration) -> Iterator[tuple[str, YamlNode]]:
     """Yield the names of nodes, as they are written, and their parameters."""
     for name, node in configuration.entries(SectionKind.CONTROLLERS):
         parameters = node.get("ros__parameters")
@@ -103,7 +103,7 @@ def node_parameters(configuration: Configuration) -> Iterator[tuple[str, YamlNod
 
 def _controllers(configuration: Configuration) -> Iterator[RosController]:
     types = _types(configuration)
-    found = [(last_name(name), parameters) for name, parameters in node_parameters(configuration)]
+    found = [(last_name(name), parameters) for name, parameters in parameters_by_node(configuration)]
     alternatives = by_name(found)
     names = frozenset((*types, *alternatives))
     for name, parameters in found:
@@ -112,7 +112,7 @@ def _controllers(configuration: Configuration) -> Iterator[RosController]:
 
 def _types(configuration: Configuration) -> Mapping[str, str]:
     """Return the type of each controller that a controller manager lists."""
-    managers = (parameters for name, parameters in node_parameters(configuration) if name.endswith(MANAGER))
+    managers = (parameters for name, parameters in parameters_by_node(configuration) if name.endswith(MANAGER))
     listed = (item for parameters in managers for item in parameters.entries.items())
     return {name: kind.text for name, entry in listed if (kind := entry.get("type")) is not None}
 

@@ -23,7 +23,7 @@ from robot_semantics.cli.frame.inputs import (
     exit_code,
     options_by_model,
     print_diagnostics,
-    read_robot,
+    read_robot_files,
     require_urdf,
 )
 from robot_semantics.cli.frame.outputs import add_result, place_of_result
@@ -119,7 +119,7 @@ def _described(
             srdf = srdf_from_file(Path(given.srdf), Diagnostics(), xacro=options[name].xacro).places.text.decode()
         model = None
         if given is not None and given.urdf:
-            model = read_robot(arguments, given.urdf, diagnostics=inside, options=options[name])
+            model = read_robot_files(arguments, given.urdf, diagnostics=inside, options=options[name])
             urdf = model.urdf_text
             if srdf:
                 model = apply_semantics(model, parse_srdf(srdf, f"<{name} semantic>", inside), inside)

@@ -22,7 +22,14 @@ from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import STANDARD_INPUT, resolved, save_all, scratch_folder
-from robot_semantics.bringup.checking import FileReaders, YamlText, check_files, check_texts, is_yaml, read_sections
+from robot_semantics.bringup.checking import (
+    FileReaders,
+    YamlText,
+    check_description_files,
+    check_texts,
+    is_yaml,
+    read_sections,
+)
 from robot_semantics.bringup.package_files import FolderFiles, files_of_folder
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import RobotArgument
@@ -35,7 +42,7 @@ from robot_semantics.cli.frame.problems import (
     check_baseline_place,
     choose_format,
     policy_of,
-    report,
+    report_problems,
     without_known,
     write_baseline,
 )
@@ -45,7 +52,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.table import srdf_from_file
 from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.urdf.tree import UrdfRobot
-from robot_semantics.xml.document_kind import DocumentKind, kind_of, refuse_wrong_kinds
+from robot_semantics.xml.document_kind import DocumentKind, kind_of_file, refuse_wrong_kinds
 from robot_semantics.xml.other_formats import other_format
 from robot_semantics.xml.reader import read_text, read_xml
 
@@ -63,7 +70,7 @@ def without_folders(arguments: argparse.Namespace) -> None:
     """
     named = [name for name in arguments.files if not Path(name).is_dir()]
     folders = [Path(name) for name in arguments.files if Path(name).is_dir()]
-    kinds = {kind_of(name) for name in named if not is_yaml(name)} if folders else set()
+    kinds = {kind_of_file(name) for name in named if not is_yaml(name)} if folders else set()
     given = {
         "URDF": _of_all(arguments) is not None or DocumentKind.URDF in kinds,
         "SRDF": getattr(_of_all(arguments), "srdf", None) is not None or DocumentKind.SRDF in kinds,
@@ -159,7 +166,7 @@ def run(arguments: argparse.Namespace) -> int:
         while rounds < MOST_ROUNDS and _fixed(arguments, found):
             found = _diagnosed(arguments)
             rounds += 1
-    return report(_new(found, arguments), arguments, len(arguments.files))
+    return report_problems(_new(found, arguments), arguments, len(arguments.files))
 
 
 def _of_all(arguments: argparse.Namespace) -> RobotArgument | None:
@@ -184,7 +191,7 @@ def _check_node(node: AskedNode, arguments: argparse.Namespace) -> int:
     named = {"robot_description": texts.urdf, "robot_description_semantic": texts.srdf}
     options = RobotOptions(implicit_links=texts.implicit_links)
     found = check_texts({name: text for name, text in named.items() if text}, options=options)
-    return report(_new(found, arguments), arguments, sum(map(bool, named.values())))
+    return report_problems(_new(found, arguments), arguments, sum(map(bool, named.values())))
 
 
 def _new(found: list[Diagnostic], arguments: argparse.Namespace) -> list[Diagnostic]:
@@ -294,7 +301,7 @@ class _Check:
         refuse_wrong_kinds(urdf, srdf)
         # Forgiving like the URDF reader; the other readers check again.
         read = FileReaders(partial(read_xml, forgiving=True), self._urdf, self._robot, self._semantic, self._yaml)
-        found = check_files(
+        found = check_description_files(
             files,
             read,
             self.diagnostics,

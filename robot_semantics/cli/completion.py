@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     print_document(shellcode([PROGRAM], shell=arguments.shell, use_defaults=True))
 
 
-def complete(parser: argparse.ArgumentParser) -> None:
+def answer_completion(parser: argparse.ArgumentParser) -> None:
     """Answer a completion request, which a shell makes by environment variables, and end the process."""
     for action in _actions(parser):
         metavar = action.metavar[0] if isinstance(action.metavar, tuple) else str(action.metavar)

@@ -25,7 +25,7 @@ from robot_semantics.comparison.robots import RobotComparison, compare_robots
 from robot_semantics.model.omissions import omitted_parts, refuse_omissions
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.srdf.table import srdf_from_file
-from robot_semantics.xml.document_kind import ARTICLES, DocumentKind, kind_of
+from robot_semantics.xml.document_kind import ARTICLES, DocumentKind, kind_of_file
 
 _ENDINGS = {".usdf": DocumentKind.USDF, ".srdf": DocumentKind.SRDF}
 _NOUNS = {DocumentKind.URDF: "robots", DocumentKind.SRDF: "SRDFs", DocumentKind.USDF: "world states"}
@@ -79,7 +79,7 @@ def _kind(first: RobotArgument, second: RobotArgument) -> DocumentKind:
 
 
 def _kind_of_file(file: str) -> DocumentKind | None:
-    return DocumentKind.USDF if is_json(file) else kind_of(file) or _ENDINGS.get(Path(file).suffix.lower())
+    return DocumentKind.USDF if is_json(file) else kind_of_file(file) or _ENDINGS.get(Path(file).suffix.lower())
 
 
 def _diff_robots(arguments: argparse.Namespace) -> int:
@@ -100,7 +100,7 @@ def _diff_robots(arguments: argparse.Namespace) -> int:
 
     found = compare_robots(a, b, finder(arguments.first), finder(arguments.second))
     if arguments.json:
-        print_result(as_json(found))
+        print_result(comparison_json(found))
     else:
         for line in lines(found):
             print_line(line)
@@ -159,7 +159,7 @@ def _statements(file: str, arguments: argparse.Namespace) -> dict[str, dict[tupl
     }
 
 
-def as_json(found: RobotComparison) -> dict[str, object]:
+def comparison_json(found: RobotComparison) -> dict[str, object]:
     """Return a comparison as JSON-ready values."""
     return {
         "same": found.same,

@@ -135,12 +135,12 @@ def _findings(arguments: argparse.Namespace) -> Iterator[Row]:
         if importlib.util.find_spec(name) is None:
             yield "problem", f"ROS 2: the package {name} is not found; build the workspace, and source its setup file"
     try:
-        from robot_semantics.ros.tools.doctor import examine
+        from robot_semantics.ros.tools.doctor import examine_ros
     except ImportError as error:
         yield "problem", f"ROS 2: cannot be loaded: {error}"
         return
     try:
-        yield from examine(arguments.listen)
+        yield from examine_ros(arguments.listen)
     except RobotSemanticsError as error:
         yield "problem", str(error)
 

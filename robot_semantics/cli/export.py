@@ -165,7 +165,7 @@ def _are_series(names: Sequence[str]) -> bool:
 
 def _export_state(arguments: argparse.Namespace) -> int:
     """Write one state of a series and, beside it, the descriptions of its robots."""
-    from robot_semantics.recording.series.input import save_state, state_at
+    from robot_semantics.recording.series.input import save_with_descriptions, state_at
     from robot_semantics.recording.target import check_target
 
     parser = argparse.ArgumentParser()
@@ -186,7 +186,7 @@ def _export_state(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         check_target(Path(arguments.output), folder=False, force=arguments.force, inputs=[series])
     if not is_plan:
-        save_state(state, texts, Path(arguments.output))
+        save_with_descriptions(state, texts, Path(arguments.output))
     verb, target = "would write" if is_plan else "wrote", arguments.output
     line = f"{verb} the state at {at} with {counted(len(state.models), 'model')}{f' to {target}' if target else ''}"
     value = {

@@ -23,11 +23,11 @@ from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import float_seconds, seconds_text
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.command import Command
-from robot_semantics.cli.frame.console import console_for_output, table
+from robot_semantics.cli.frame.console import console_for_output, empty_table
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_line, print_note, print_result
 from robot_semantics.cli.frame.problems import print_problems
 from robot_semantics.recording.bags.columns import Stream
-from robot_semantics.xml.document_kind import DocumentKind, kind_of
+from robot_semantics.xml.document_kind import DocumentKind, kind_of_file
 
 if TYPE_CHECKING:
     from robot_semantics.recording.bags.source import BagInfo
@@ -112,7 +112,7 @@ def run(arguments: argparse.Namespace) -> None:
     for line in _lines(info):
         print_line(line)
     if info.topics:
-        rows = table("topic", "type", "messages", "rate", "senders")
+        rows = empty_table("topic", "type", "messages", "rate", "senders")
         for name, topic in info.topics.items():
             rate = "-" if topic.rate is None else f"{topic.rate:.3g} Hz"
             rows.add_row(name, topic.msgtype, str(topic.messages), rate, str(len(topic.senders) or "-"))
@@ -154,7 +154,7 @@ def _info_of(file: str, arguments: argparse.Namespace) -> Info:
             return _folder(path, arguments)
         if path.suffix.lower() != ".usdf" and is_series(path):
             return _series(path)
-    kind = kind_of(file)
+    kind = kind_of_file(file)
     if kind is DocumentKind.SRDF:
         from robot_semantics.srdf.table import srdf_from_file
 
@@ -169,7 +169,7 @@ def _info_of(file: str, arguments: argparse.Namespace) -> Info:
         found = _described(file, "usdf", [model.name for model in state.models], joints)
         return found._replace(start_ns=state.time_ns, end_ns=state.time_ns)
     problems = Diagnostics()
-    robot = inputs.read_robot(arguments, file, diagnostics=problems)
+    robot = inputs.read_robot_files(arguments, file, diagnostics=problems)
     inputs.print_diagnostics(problems)
     return _described(file, "urdf", [robot.name], robot.joint_names[1:])
 

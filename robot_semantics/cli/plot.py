@@ -23,7 +23,7 @@ from robot_semantics.cli.frame.inputs import (
     exit_code,
     options_by_model,
     print_diagnostics,
-    read_robot,
+    read_robot_files,
 )
 from robot_semantics.cli.frame.outputs import add_result, kind_of_result, place_of_result
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_output
@@ -95,7 +95,7 @@ def _limits(arguments: argparse.Namespace, data: PlotData, inside: Diagnostics) 
     for name in names:
         robot = robots.get(name) or next(iter(unnamed), None)
         if robot is not None:
-            model = read_robot(arguments, robot.urdf, robot.srdf, inside, options[name])
+            model = read_robot_files(arguments, robot.urdf, robot.srdf, inside, options[name])
             limits[name] = {joint.name: (joint.limits.lower, joint.limits.upper) for joint in model.joints}
     return limits
 

@@ -20,7 +20,7 @@ from robot_semantics.base.files import declared_utf8
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import add_joint_option, number_in_range
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.console import console_for_output, table
+from robot_semantics.cli.frame.console import console_for_output, empty_table
 from robot_semantics.cli.frame.printing import (
     add_json_argument,
     print_document,
@@ -39,7 +39,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import Group, NamedState
 from robot_semantics.xml.document import has_macros, report_unused_arguments
 from robot_semantics.xml.document_kind import DocumentKind, document_kind
-from robot_semantics.xml.xacro import ExpandedPlaces, read_document
+from robot_semantics.xml.xacro import ExpandedPlaces, read_expanded
 
 
 def add_groups_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +86,7 @@ def _list_groups(arguments: argparse.Namespace, model: RobotModel) -> None:
     if arguments.json:
         print_result({"groups": list(groups)})
         return
-    made = table("group", "joints", "active", "states", "chain")
+    made = empty_table("group", "joints", "active", "states", "chain")
     for group in groups.values():
         chain = f"{group.base_link} .. {group.tip_link}" if group.is_chain else ""
         counts = (len(group.joints), len(group.active_joints), len(group.states))
@@ -99,7 +99,7 @@ def _show_group(arguments: argparse.Namespace, group: Group) -> None:
     if arguments.json:
         print_result(members)
         return
-    members_table = table(title=f"group {group.name}")
+    members_table = empty_table(title=f"group {group.name}")
     for name, value in members.items():
         if isinstance(value, tuple):
             # One name per line.
@@ -226,7 +226,7 @@ def add_expand_arguments(parser: argparse.ArgumentParser) -> None:
 def expand(arguments: argparse.Namespace) -> None:
     """Print the text, ending with a newline."""
     path = Path(arguments.file)
-    document = read_document(path, inputs.xacro_of(arguments), inputs.package_finder(arguments, path))
+    document = read_expanded(path, inputs.xacro_of(arguments), inputs.package_finder(arguments, path))
     diagnostics = Diagnostics()
     report_unused_arguments(document, diagnostics)
     inputs.print_diagnostics(diagnostics)

@@ -160,9 +160,9 @@ def _print_json_error(arguments: argparse.Namespace, error: Exception) -> None:
 
 def _print_error(text: str, found: Sequence[Diagnostic] = ()) -> None:
     # Import here: it reads the pages of all codes.
-    from robot_semantics.cli.frame.problems import as_json
+    from robot_semantics.cli.frame.problems import problems_json
 
-    report = as_json(found, ok=False)
+    report = problems_json(found, ok=False)
     # Standard output may be the cause of the failure.
     with suppress(OSError):
         print_json({**report, "errors": max(report["errors"], 1), "error": text})

@@ -21,7 +21,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.descriptions import RobotFiles, robots_for
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.validity import element_path
 
 MOST_DIFFERENCES = 5
 """Differences of two robots that one warning lists."""
@@ -50,7 +50,7 @@ def compare_with_saved(file: str, robot: RobotModel, resolver: PackageResolver, 
         old, new = saved.get(model.name), given.get(model.name)
         if old is None or new is None or describes_another_robot(model, new) is None:
             continue
-        place, name = SourcePlace(file, path=path_of(model)), f"model '{model.name}'"
+        place, name = SourcePlace(file, path=element_path(model)), f"model '{model.name}'"
         if omissions := (*old.omissions, *new.omissions):
             message = f"{name}: the robots cannot be compared, because a part was left out: {omissions[0]}"
             diagnostics.warning("other-robot", message, place)

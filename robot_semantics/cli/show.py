@@ -23,7 +23,7 @@ from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.argument_values import output_file
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.console import Table, console_for_output, table
+from robot_semantics.cli.frame.console import Table, console_for_output, empty_table
 from robot_semantics.cli.frame.outputs import add_output, write_files
 from robot_semantics.cli.frame.printing import add_json_argument, print_line, print_output, print_result
 from robot_semantics.kinematics.joint_orders import (
@@ -52,7 +52,7 @@ def show_order(model: RobotModel, name: str, *, as_json: bool) -> None:
         print_result(value)
         return
     order = joint_order(name)
-    rows = table("number", "joint", "type", "positions", "velocities", "unit")
+    rows = empty_table("number", "joint", "type", "positions", "velocities", "unit")
     at_q, at_v = (7, 6) if value["base"]["in_vector"] else (0, 0)
     for number, joint in enumerate(ordered_joints(model, order)):
         q, v = position_components(joint, order), velocity_components(joint, order)
@@ -108,7 +108,7 @@ def show_map(model: RobotModel, source: str, target: str, *, as_json: bool) -> N
     if as_json:
         print_result({"from": source, "to": target, "joints": joints, "permutation": numbers})
         return
-    rows = table(target, "joint", source)
+    rows = empty_table(target, "joint", source)
     for at, (name, number) in enumerate(zip(joints, numbers, strict=True)):
         rows.add_row(str(at), shown(name), str(number))
     console_for_output().print(rows)
@@ -178,7 +178,7 @@ def run(arguments: argparse.Namespace) -> None:
             show_map(model, *arguments.map, as_json=arguments.json)
         return
     if arguments.json:
-        print_result(as_json(model))
+        print_result(robot_json(model))
         return
     if arguments.svg:
         # Import here what only this option needs.
@@ -205,7 +205,7 @@ def _print_pair(arguments: argparse.Namespace, model: RobotModel) -> None:
     print_output(arguments, value, [words])
 
 
-def as_json(model: RobotModel) -> JsonObject:
+def robot_json(model: RobotModel) -> JsonObject:
     """Return the robot as JSON-ready values; a limit that is not in the description is null."""
     semantics = model.semantics
     return {
@@ -285,7 +285,7 @@ def _joint_text(joint: JointModel, link: str) -> Text:
 
 def _tables(model: RobotModel) -> list[Table]:
     semantics = model.semantics
-    groups = table("group", "chain", "joints", "sub-groups")
+    groups = empty_table("group", "chain", "joints", "sub-groups")
     for group in semantics.groups.values():
         chain = f"{shown(group.base_link)} → {shown(group.tip_link)}" if group.is_chain else "no"
         groups.add_row(
@@ -294,14 +294,14 @@ def _tables(model: RobotModel) -> list[Table]:
             f"{len(group.joints)} ({len(group.active_joints)} active)",
             ", ".join(map(shown, group.subgroups)),
         )
-    states = table("state", "values")
+    states = empty_table("state", "values")
     for state in semantics.states.values():
         values = ", ".join(f"{shown(joint)}={' '.join(f'{v:g}' for v in vs)}" for joint, vs in state.joints.items())
         states.add_row(f"{shown(state.group)}/{shown(state.name)}", values)
-    end_effectors = table("end effector", "group", "parent link", "parent group")
+    end_effectors = empty_table("end effector", "group", "parent link", "parent group")
     for item in semantics.end_effectors.values():
         end_effectors.add_row(*map(shown, (item.name, item.group, item.parent_link, item.parent_group)))
-    pairs = table("collision pairs not checked", "reason")
+    pairs = empty_table("collision pairs not checked", "reason")
     reasons: dict[str, int] = {}
     for reason in semantics.disabled_collisions.values():
         reasons[reason or "(none given)"] = reasons.get(reason or "(none given)", 0) + 1

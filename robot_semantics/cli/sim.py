@@ -33,7 +33,7 @@ from robot_semantics.cli.frame.inputs import (
     options_by_model,
     print_diagnostics,
     print_report,
-    read_robot,
+    read_robot_files,
     refuse_warnings,
     robot_options,
 )
@@ -53,7 +53,7 @@ from robot_semantics.cli.frame.printing import (
     print_notes,
     print_result,
 )
-from robot_semantics.cli.usdf.files import FORMATS, print_lost, save_state, state_text
+from robot_semantics.cli.usdf.files import FORMATS, print_lost, put_state, state_text
 from robot_semantics.simulation.loading import ENGINES
 from robot_semantics.simulation.simulator import Simulator
 from robot_semantics.usdf.restore_report import RestoreReport
@@ -103,7 +103,7 @@ def _add_world_arguments(parser: argparse.ArgumentParser) -> None:
 def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, WorldState, RestoreReport]:
     """Return the world's simulator, its initial state, and the report, which is also printed."""
     # Import here: a simulator is optional, and the error names a missing one.
-    from robot_semantics.simulation.loading import ModelFiles, start, world_from_state
+    from robot_semantics.simulation.loading import ModelFiles, start_simulator, world_from_state
     from robot_semantics.simulation.world_spec import check_magnitudes
     from robot_semantics.usdf.reader import read_world
 
@@ -129,7 +129,7 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
     print_diagnostics(diagnostics)
     notes: list[str] = []
     try:
-        simulator = start(engine, spec, notes.append)
+        simulator = start_simulator(engine, spec, notes.append)
     finally:
         print_notes(notes)
     print_notes(simulator.notes)
@@ -153,7 +153,7 @@ def _named(arguments: argparse.Namespace, state: WorldState) -> list[RobotArgume
         if robot.name is not None or len(state.models) == 1:
             result.append(robot)
             continue
-        model, diagnostics = read_robot(arguments, robot.urdf, robot.srdf), Diagnostics()
+        model, diagnostics = read_robot_files(arguments, robot.urdf, robot.srdf), Diagnostics()
         names = robots_for(state, RobotFiles((model,)), diagnostics=diagnostics)
         diagnostics.raise_if_failed()
         result += [robot._replace(name=name) for name in names]
@@ -171,7 +171,7 @@ def _run(arguments: argparse.Namespace) -> None:
             _advance(simulator, arguments.steps, bar)
         elapsed = time.perf_counter() - started
         result = _captured(simulator, state, arguments.output)
-        save_state(arguments, result)
+        put_state(arguments, result)
     else:
         count = _write_series(simulator, state, arguments, every)
         elapsed = time.perf_counter() - started

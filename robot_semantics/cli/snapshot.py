@@ -15,7 +15,7 @@ from typing import Any
 from robot_semantics.base.nanoseconds import short_seconds, stamp_ns
 from robot_semantics.cli.frame.argument_values import add_repeatable
 from robot_semantics.cli.frame.command import NODE, Command, UsageError
-from robot_semantics.cli.frame.console import console_for_output, table
+from robot_semantics.cli.frame.console import console_for_output, empty_table
 from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, ros_needed
 from robot_semantics.cli.frame.printing import add_json_argument, print_error, print_line, print_note, print_result
 
@@ -95,9 +95,9 @@ def _text_of(path: str) -> str:
     Raises:
         DescriptionError: it cannot be read, or has errors; the error has the file name and the places.
     """
-    from robot_semantics.usdf.reader import read_document
+    from robot_semantics.usdf.reader import read_world_document
 
-    return read_document(path).places.text.decode()
+    return read_world_document(path).places.text.decode()
 
 
 def _list(arguments: argparse.Namespace) -> None:
@@ -108,7 +108,7 @@ def _list(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print_result({"snapshots": rows})
     elif rows:
-        shown = table("snapshot", "time", "comment")
+        shown = empty_table("snapshot", "time", "comment")
         for row in rows:
             shown.add_row(str(row["name"]), short_seconds(row["time_ns"]), str(row["comment"]))
         console_for_output().print(shown)

@@ -258,7 +258,7 @@ def _add_robot_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _new(arguments: argparse.Namespace) -> None:
     check_forms(arguments)
-    robot = inputs.read_robot(arguments, arguments.urdf)
+    robot = inputs.read_robot_files(arguments, arguments.urdf)
     text = with_parts(SrdfText.empty(robot.name, arguments.output or "<new>"), arguments, robot)
     added: Sequence[str] = ()
     failed: Sequence[str] = ()
@@ -355,7 +355,7 @@ def _rename(arguments: argparse.Namespace) -> None:
     file = _robot_file(arguments)
     urdf = rename_in_urdf(XmlText(read_text(file), file), kind, old, new, notes)
     robot = robot_from_text(urdf.utf8.decode(), strict=False, urdf_source=file, implicit_links=arguments.implicit_links)
-    robot_before = inputs.read_robot(arguments, file)
+    robot_before = inputs.read_robot_files(arguments, file)
     found = check_change(before, text, robot, robot_before, renamed)
     # Report what the renaming left: `check` does not know the old name.
     print_problems(notes)
@@ -397,7 +397,7 @@ def _print_change(arguments: argparse.Namespace, is_changed: bool, written: Sequ
 def known_robot(arguments: argparse.Namespace) -> RobotModel | None:
     """Return the robot of ``--urdf``; without it, print a note on the consequences."""
     if arguments.urdf is not None:
-        return inputs.read_robot(arguments, _robot_file(arguments))
+        return inputs.read_robot_files(arguments, _robot_file(arguments))
     print_note("note: without --urdf, names of links and joints are not checked")
     return None
 

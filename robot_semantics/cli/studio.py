@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     def opened() -> tuple[RobotModel, tuple[LinkSurface, ...], Diagnostics]:
         problems = Diagnostics()
-        robot = inputs.read_robot(arguments, arguments.urdf, diagnostics=problems)
+        robot = inputs.read_robot_files(arguments, arguments.urdf, diagnostics=problems)
         if arguments.strict:
             problems.raise_if_failed(strict=True)
         surfaces = link_surfaces(robot, resolver, Path(arguments.urdf), problems, kinds=("visual", "collision"))

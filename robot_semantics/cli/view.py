@@ -282,10 +282,10 @@ def _write(made: Sequence[MadeFile], scene: Scene, found: Diagnostics, arguments
             print_line(f"wrote {file.name}" + ("" if file.width is None else f": {file.width} x {file.height}"))
         return
     # Import here: it reads the pages of all codes.
-    from robot_semantics.cli.frame.problems import as_json
+    from robot_semantics.cli.frame.problems import problems_json
 
     rows = [{"file": file.name, "size": len(file.data), "width": file.width, "height": file.height} for file in written]
-    problems = as_json(list(found), ok=True)["diagnostics"]
+    problems = problems_json(list(found), ok=True)["diagnostics"]
     print_result({"robots": [actor.name for actor in scene.actors], "written": rows, "problems": problems})
 
 

@@ -45,7 +45,7 @@ class MergedMatrix:
     removed: tuple[LinkPair, ...]
 
 
-def merge(text: SrdfText, disabled: Mapping[LinkPair, str], keep: str = "user") -> MergedMatrix:
+def merge_matrix(text: SrdfText, disabled: Mapping[LinkPair, str], keep: str = "user") -> MergedMatrix:
     """Return the text with the pairs `disabled` (pair → reason), except the pairs that a person decided on.
 
     Pairs that the text enables stay enabled. Pairs of links that the text disables by default get no line.

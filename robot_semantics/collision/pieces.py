@@ -34,7 +34,7 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
-from robot_semantics.urdf.dialects import matrix_of
+from robot_semantics.urdf.dialects import matrix_from_origin
 from robot_semantics.urdf.tree import Vec3
 
 CONCAVITY = 0.05
@@ -86,7 +86,7 @@ def pieces_of(
             except (GeometryError, OSError) as error:
                 diagnostics.error("unusable-geometry", f"link '{link.name}': {error}", places.place(element.at))
                 continue
-            T_link_element = matrix_of(collision.origin)
+            T_link_element = matrix_from_origin(collision.origin)
             pieces += [Piece(link.index, shape, T_link_element @ T_element_shape) for shape, T_element_shape in shapes]
     return tuple(pieces)
 

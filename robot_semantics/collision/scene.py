@@ -328,7 +328,7 @@ def build_scene(
     for link, joint in zip(robot.links, robot.joints, strict=True):
         parent = spec.worldbody if link.parent < 0 else bodies[link.parent]
         pose = xyz_quat_from_matrix(joint.T_parent_joint if link.parent >= 0 else np.eye(4))
-        body = parent.add_body(name=body_name(link.index), pos=pose[:3], quat=pose[list(XYZW_FROM_WXYZ)])
+        body = parent.add_body(name=numbered_body_name(link.index), pos=pose[:3], quat=pose[list(XYZW_FROM_WXYZ)])
         # MuJoCo compiles moving bodies only with a mass. Kinematics ignores it.
         body.mass, body.inertia, body.explicitinertial = 1.0, [1.0, 1.0, 1.0], 1
         if link.parent >= 0 and joint.position_count:
@@ -339,7 +339,7 @@ def build_scene(
         bodies.append(body)
     _add_pieces(spec, bodies, pieces, padding)
     for first, second in excluded:
-        spec.add_exclude(bodyname1=body_name(first), bodyname2=body_name(second))
+        spec.add_exclude(bodyname1=numbered_body_name(first), bodyname2=numbered_body_name(second))
     model = spec.compile()
     ordered = tuple(_geom_order(pieces))
     geom_link = np.array([piece.link for piece in ordered], dtype=np.int64)
@@ -374,6 +374,6 @@ def _add_pieces(spec: mujoco.MjSpec, bodies: list[mujoco.MjsBody], pieces: Seque
             geom.meshname = meshes[id(hull)]
 
 
-def body_name(link: int) -> str:
+def numbered_body_name(link: int) -> str:
     """Return the name of a link's body. It is a number, because MuJoCo reserves some names."""
     return f"link{link}"

@@ -20,7 +20,7 @@ from robot_semantics.base.json_value import Json
 from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.transforms import invert, transform_points
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.urdf.dialects import matrix_of
+from robot_semantics.urdf.dialects import matrix_from_origin
 from robot_semantics.urdf.tree import Box, Capsule, Collision, Cylinder, Geometry, Link, Mesh, Sphere, Visual
 
 MeshFinder = Callable[[str], Path]
@@ -73,9 +73,9 @@ def same_content(a: Link, b: Link) -> Iterator[FloatArray]:
         other = next((item for item in things_b if type(item) is type(thing) and item.geometry == thing.geometry), None)
         if other is not None:
             things_b.remove(other)
-            yield np.asarray(matrix_of(other.origin) @ invert(matrix_of(thing.origin)))
+            yield np.asarray(matrix_from_origin(other.origin) @ invert(matrix_from_origin(thing.origin)))
     if a.inertial is not None and b.inertial is not None and a.inertial.inertia == b.inertial.inertia:
-        yield matrix_of(b.inertial.origin) @ invert(matrix_of(a.inertial.origin))
+        yield matrix_from_origin(b.inertial.origin) @ invert(matrix_from_origin(a.inertial.origin))
 
 
 def geometry_differences(a: Content, b: Content, T_b_a: FloatArray) -> list[GeometryDifference]:
@@ -108,7 +108,7 @@ def geometry_differences(a: Content, b: Content, T_b_a: FloatArray) -> list[Geom
 
 
 def _same_place(a: Content, first: Collision, b: Content, second: Collision, T_b_a: FloatArray) -> bool:
-    T_a, T_b = T_b_a @ matrix_of(first.origin), matrix_of(second.origin)
+    T_a, T_b = T_b_a @ matrix_from_origin(first.origin), matrix_from_origin(second.origin)
     same_shape = first.geometry == second.geometry
     if isinstance(first.geometry, Mesh) and isinstance(second.geometry, Mesh) and not same_shape:
         try:
@@ -130,7 +130,7 @@ def _same_place(a: Content, first: Collision, b: Content, second: Collision, T_b
 
 
 def _difference(a: Content, first: Collision, b: Content, second: Collision, T_b_a: FloatArray) -> GeometryDifference:
-    T_a, T_b = T_b_a @ matrix_of(first.origin), matrix_of(second.origin)
+    T_a, T_b = T_b_a @ matrix_from_origin(first.origin), matrix_from_origin(second.origin)
     if isinstance(first.geometry, Mesh) and isinstance(second.geometry, Mesh):
         try:
             distance = hausdorff_distance(

@@ -40,7 +40,7 @@ from robot_semantics.model.rigid_bodies import inertia_matrix
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import invert, quat_from_rotvec, transform_distance
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.urdf.dialects import matrix_of
+from robot_semantics.urdf.dialects import matrix_from_origin
 from robot_semantics.urdf.tree import Joint
 
 # Links and joints of two robots matched by name, then by motion; and which link frames moved with all that they
@@ -484,12 +484,12 @@ def _mass_differences(a: Content, b: Content, T_b_a: FloatArray) -> Iterator[Rob
         yield RobotDifference("mass", name, text, masses[0], masses[1])
     if first is None or second is None:
         return
-    centres = (T_b_a @ matrix_of(first.origin))[:3, 3], matrix_of(second.origin)[:3, 3]
+    centres = (T_b_a @ matrix_from_origin(first.origin))[:3, 3], matrix_from_origin(second.origin)[:3, 3]
     distance = float(np.linalg.norm(centres[0] - centres[1]))
     if distance > TOLERANCE:
         text = f"link '{name}': centre of mass moved {1e3 * distance:.3g} mm"
         yield RobotDifference("centre_of_mass", name, text, None, distance)
-    R_a, R_b = (T_b_a @ matrix_of(first.origin))[:3, :3], matrix_of(second.origin)[:3, :3]
+    R_a, R_b = (T_b_a @ matrix_from_origin(first.origin))[:3, :3], matrix_from_origin(second.origin)[:3, :3]
     inertias = [R @ inertia_matrix(inertial) @ R.T for R, inertial in ((R_a, first), (R_b, second))]
     largest = float(np.abs(inertias[0]).max())
     share = float(np.abs(inertias[0] - inertias[1]).max()) / (largest or 1.0)

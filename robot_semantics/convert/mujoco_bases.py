@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from robot_semantics.kinematics.motions import JointMotion, UnusablePose, joint_motion, pose_of, twist_of
+from robot_semantics.kinematics.motions import JointMotion, UnusablePose, joint_motion, pose_from_positions, twist_of
 from robot_semantics.model.joint_types import JointType, frames_of_root
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
@@ -140,7 +140,7 @@ class MocapBase:
             qvel: (nv,) its velocities.
         """
         assert self.plane is not None
-        T_frame_root = matrix_from_pose(pose_of(self.plane, qpos[self.qpos]))
+        T_frame_root = matrix_from_pose(pose_from_positions(self.plane, qpos[self.qpos]))
         twist, R = twist_of(self.plane, qvel[self.qvel]), T_world_frame[:3, :3]
         return pose_from_matrix(T_world_frame @ T_frame_root), six(np.concatenate((R @ twist[:3], R @ twist[3:])))
 

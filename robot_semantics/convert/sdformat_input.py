@@ -30,7 +30,7 @@ from robot_semantics.transforms.pose import (
     six,
 )
 from robot_semantics.transforms.rows import into_axes, twist_at
-from robot_semantics.usdf.frames import ResolvedWorld, resolve
+from robot_semantics.usdf.frames import ResolvedWorld, resolve_frames
 from robot_semantics.usdf.world_state import (
     SEPARATOR,
     WORLD,
@@ -237,7 +237,7 @@ class _Input(ElementReader):
         """Return the state with link poses converted from the world to the model."""
         if not self._links_in_world:
             return state
-        resolved = resolve(replace(state, models=tuple(replace(model, links=()) for model in state.models)))
+        resolved = resolve_frames(replace(state, models=tuple(replace(model, links=()) for model in state.models)))
         models = []
         for model in state.models:
             T_model_world = np.linalg.inv(resolved.pose(model.name))
@@ -328,7 +328,7 @@ class _Input(ElementReader):
 
     def _with_motion(self, state: WorldState) -> WorldState:
         """Return the state with twists and wrenches, converted from the world's axes to the axes of USDF."""
-        resolved = resolve(state)
+        resolved = resolve_frames(state)
         moving: dict[str, FloatArray] = {WORLD: np.zeros(6)}
         for model in state.models:
             roots = [link for link in model.links if link.pose is not None and _stands_at_origin(link.pose)]

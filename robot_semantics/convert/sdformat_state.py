@@ -19,7 +19,7 @@ from robot_semantics.convert.conversion import Converted, beyond_motion
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.pose import Pose, pose_from_matrix
-from robot_semantics.usdf.frames import ResolvedWorld, resolve
+from robot_semantics.usdf.frames import ResolvedWorld, resolve_frames
 from robot_semantics.usdf.robot import with_carriers
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, JointState, LinkState, ModelState, WorldState, carrier_of
 from robot_semantics.usdf.writer import check_writable
@@ -134,7 +134,7 @@ def to_sdformat(
         NotStatedError: the pose of a link that carries something is neither stated nor follows.
     """
     check_writable(state)
-    resolved = resolve(with_carriers(state, robots or {}))
+    resolved = resolve_frames(with_carriers(state, robots or {}))
     models = {
         name: robot.model if isinstance(robot, ForwardKinematics) else robot for name, robot in (robots or {}).items()
     }

@@ -32,7 +32,7 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import matrix_from_quat, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.usdf.frames import NotStatedError, ResolvedWorld, resolve
+from robot_semantics.usdf.frames import NotStatedError, ResolvedWorld, resolve_frames
 from robot_semantics.usdf.joint_values import joint_values
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.robot import complete_models
@@ -75,7 +75,7 @@ def state_vectors(world: WorldState, robots: Mapping[str, RobotModel], order: st
     convention = joint_order(order)
     if not robots:
         raise RobotSemanticsError("state vectors need the robot: name its URDF with --urdf")
-    resolved = resolve(complete_models(world, robots))
+    resolved = resolve_frames(complete_models(world, robots))
     vectors: dict[str, StateVector] = {}
     lost_items = []
     for model in world.models:

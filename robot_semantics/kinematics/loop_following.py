@@ -70,7 +70,7 @@ def continued(linkage: Linkage, start: FloatArray, q: FloatArray, stride: float)
     return found._replace(iterations=last.iterations)
 
 
-def follow(linkage: Linkage, start: FloatArray, q: FloatArray) -> LoopSolution:
+def follow_loops(linkage: Linkage, start: FloatArray, q: FloatArray) -> LoopSolution:
     """Return `q` (n, size) on the branch of `start`; where it does not close, its joints have the start."""
     solution = continued(linkage, start, q, _STRIDES[0])
     for stride in _STRIDES[1:]:
@@ -200,7 +200,7 @@ class LinkageTracker:
                 if found is not None:
                     return found
         self.restart()
-        general = follow(linkage, start[np.newaxis], q[np.newaxis])
+        general = follow_loops(linkage, start[np.newaxis], q[np.newaxis])
         return TrackedLoops(
             general.q[0],
             bool(general.closed[0]),
@@ -411,7 +411,7 @@ class _Series:
     def _one_by_one(self, a: int, b: int) -> None:
         """Close the rows after `a`, up to `b`, one after another."""
         for row in range(a + 1, b + 1):
-            self.result.put([row], follow(self._linkage, self.result.q[[row - 1]], self._q[[row]]))
+            self.result.put([row], follow_loops(self._linkage, self.result.q[[row - 1]], self._q[[row]]))
         self._tracker.restart()
 
     def _uncertain(self, rows: IndexArray) -> BoolArray:

@@ -28,7 +28,7 @@ from robot_semantics.kinematics.loop_following import (
     TrackedLoops,
     another_branch,
     close_in_order,
-    follow,
+    follow_loops,
     home_of,
 )
 from robot_semantics.kinematics.loop_freedom import LoopError, linkages
@@ -113,7 +113,7 @@ class ClosedLoops:
         begin = np.broadcast_to(begin, targets.shape).reshape(-1, self.space.size)
 
         def closed(first: FloatArray, linkage: Linkage, flat: FloatArray) -> LoopSolution:
-            solution = follow(linkage, first, flat)
+            solution = follow_loops(linkage, first, flat)
             missed = np.flatnonzero(~solution.closed | ~linkage.within_limits(solution.q))
             if missed.size and other_branches:
                 other = another_branch(linkage, first[missed], flat[missed])

@@ -375,7 +375,7 @@ def joint_motion(joint: JointModel, xyz_quat: FloatArray, twist: FloatArray | No
     return _planar(joint, pose, velocities)
 
 
-def pose_of(joint: JointModel, positions: FloatArray) -> FloatArray:
+def pose_from_positions(joint: JointModel, positions: FloatArray) -> FloatArray:
     """Return the pose (..., 7), x y z [m] and quaternion x y z w, of a planar or floating joint's positions."""
     if joint.motion.has_quaternion:
         return np.array(positions)

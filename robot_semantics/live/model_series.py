@@ -161,7 +161,7 @@ def with_links(series: ModelSeries, kinematics: ForwardKinematics) -> ModelSerie
     return replace(series, links=robot.link_names, link_poses=poses_, link_twists=twists)
 
 
-def series_of(sample: RobotSample, now_ns: int) -> ModelSeries:
+def series_from_sample(sample: RobotSample, now_ns: int) -> ModelSeries:
     """Return the newest values of a robot as a series of one, without its root link's pose and its links.
 
     Args:

@@ -22,7 +22,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import frame_name, quoted, shown
 from robot_semantics.base.nanoseconds import float_seconds, short_seconds
 from robot_semantics.kinematics.forward import kinematics_of
-from robot_semantics.live.model_series import model_rows, model_state, series_of, with_links
+from robot_semantics.live.model_series import model_rows, model_state, series_from_sample, with_links
 from robot_semantics.live.samples import (
     RobotSample,
     RootCandidate,
@@ -320,7 +320,7 @@ class _Making:
 
     def _model(self, robot: RobotSample) -> ModelState:
         self._joint_ages(robot)
-        series = with_links(series_of(robot, self.sample.received_ns), kinematics_of(robot.model))
+        series = with_links(series_from_sample(robot, self.sample.received_ns), kinematics_of(robot.model))
         root = self.roots[robot.name]
         if root.statement is not None:
             twist = root.statement.twist

@@ -233,7 +233,7 @@ def named_at(workspace: Workspace, document: Document, position: types.Position)
     if use is None:
         return None
     family = workspace.family(document, _model_of(document, use))
-    declared = declared_names(family)
+    declared = names_by_kind(family)
     kind = next((kind for kind in use.kinds if use.name in declared.get(kind, ())), use.kinds[0])
     return Named(kind, use, family)
 
@@ -259,7 +259,7 @@ def _model_of(document: Document, use: NameOccurrence) -> str | None:
     return "" if above is None else (above.get("name") or "").strip()
 
 
-def declared_names(family: list[Document]) -> dict[str, set[str]]:
+def names_by_kind(family: list[Document]) -> dict[str, set[str]]:
     """Return the names that the documents declare, by kind of thing."""
     found: dict[str, set[str]] = {}
     for use in (use for document in family for use in document.uses if use.declares):
@@ -278,7 +278,7 @@ def rename(
         RobotSemanticsError: the new name is empty or used, or a document that has the name is a xacro.
     """
     new = checked_name(new)
-    if new in declared_names(named.family).get(named.kind, ()):
+    if new in names_by_kind(named.family).get(named.kind, ()):
         raise RobotSemanticsError(f"{named.kind} '{shown(new)}' already exists")
     uses = list(uses_of(workspace, named))
     for document in dict.fromkeys(document for document, _ in uses):
@@ -342,7 +342,7 @@ class CommandParts(NamedTuple):
     selection: Callable[[Path], Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]]]
 
 
-def path_of(uri: str) -> str:
+def document_name(uri: str) -> str:
     """Return the name of a document in messages: the path of its file, or the URI."""
     return to_fs_path(uri) or uri if uri.startswith("file:") else uri
 
@@ -365,7 +365,7 @@ class Answers:
         Raises:
             RobotSemanticsError: it is not open.
         """
-        path = path_of(params.text_document.uri)
+        path = document_name(params.text_document.uri)
         if path not in self.workspace.open:
             raise RobotSemanticsError(f"'{shown(path)}' is not open")
         return self.workspace.open[path]
@@ -477,7 +477,7 @@ class Answers:
 
     def _known_names(self, document: Document) -> dict[str, set[str]]:
         """Return the names of a document's robot by kind: those of the texts, and those that only macros make."""
-        names = declared_names([each.readable for each in self.workspace.family(document)])
+        names = names_by_kind([each.readable for each in self.workspace.family(document)])
         robot = self.checker.robot(document)
         if robot is not None:
             names.setdefault("link", set()).update(robot.link_names)

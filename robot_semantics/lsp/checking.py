@@ -26,7 +26,7 @@ from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.table import read_semantic
-from robot_semantics.urdf.reader import read_robot
+from robot_semantics.urdf.reader import read_urdf_robot
 from robot_semantics.usdf.check import check_world_file
 from robot_semantics.usdf.table import USDF
 from robot_semantics.xml.document import XmlDocument
@@ -126,7 +126,7 @@ class Checker:
         """Check a URDF and an SRDF together."""
 
         def check(found: Diagnostics, of_srdf: Diagnostics) -> CheckedDescription:
-            content = self._read(urdf, found, lambda source: read_robot(source, found))
+            content = self._read(urdf, found, lambda source: read_urdf_robot(source, found))
             robot = None if content is None else resolve_urdf(content, found)
             semantic = self._read(srdf, of_srdf, lambda source: read_semantic(source, of_srdf))
             file, semantics = None if urdf is None else urdf.path, () if semantic is None else (semantic,)

@@ -24,7 +24,7 @@ from pygls.uris import to_fs_path
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.version import __version__
-from robot_semantics.lsp.answers import FIX_ALL, SOURCE, Answers, CommandParts, path_of, uri_of
+from robot_semantics.lsp.answers import FIX_ALL, SOURCE, Answers, CommandParts, document_name, uri_of
 from robot_semantics.lsp.checking import Checker
 from robot_semantics.lsp.document import Document
 from robot_semantics.lsp.workspace import ENDINGS, EditorSettings, Workspace
@@ -135,12 +135,12 @@ class RobotServer:
     def _did_change(self, params: types.DidOpenTextDocumentParams | types.DidChangeTextDocumentParams) -> None:
         """Take the text of a document that was opened or changed."""
         text = self.server.workspace.get_text_document(params.text_document.uri)
-        self._workspace.put(path_of(params.text_document.uri), text.source, text.version)
+        self._workspace.put(document_name(params.text_document.uri), text.source, text.version)
         self._check_soon()
 
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         """Forget the text of a document; its file remains in the workspace."""
-        path = path_of(params.text_document.uri)
+        path = document_name(params.text_document.uri)
         self._workspace.open.pop(path, None)
         self._workspace.refresh()
         self._sent.pop(path, None)

@@ -25,7 +25,7 @@ from robot_semantics.model.groups import (
 )
 from robot_semantics.model.joint_types import Z_AXIS, JointType, frames_of_root
 from robot_semantics.model.robot_model import JointModel, MimicSource, RobotModel
-from robot_semantics.model.semantic_names import ResolutionScope, SrdfReporter, check_empty_groups, check_names
+from robot_semantics.model.semantic_names import ResolutionScope, SrdfReporter, check_empty_groups, check_semantic_names
 from robot_semantics.model.semantics import Semantics, VirtualJoint
 from robot_semantics.srdf import tree
 from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
@@ -275,7 +275,7 @@ def apply_semantics(model: RobotModel, semantic: tree.SrdfDocument, diagnostics:
         diagnostics.error("srdf-of-another-robot", another, semantic.places.place(semantic.at, "name"))
         diagnostics = Diagnostics()
     scope = ResolutionScope(semantic, diagnostics, model=model)
-    check_names(scope)
+    check_semantic_names(scope)
     if semantic.name and semantic.name != model.name:
         scope.warning(
             "robot-name-differs",
@@ -323,7 +323,7 @@ def apply_semantics(model: RobotModel, semantic: tree.SrdfDocument, diagnostics:
 def check_alone(semantic: tree.SrdfDocument, diagnostics: Diagnostics) -> None:
     """Report every problem of an SRDF that needs no robot."""
     reports = SrdfReporter(semantic, diagnostics)
-    check_names(reports)
+    check_semantic_names(reports)
     check_empty_groups(reports)
 
 

@@ -18,7 +18,7 @@ from robot_semantics.model.joint_types import X_AXIS
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import ConstraintType, LoopConstraint, RobotModel
 from robot_semantics.transforms.arrays import FloatArray, normalized
-from robot_semantics.urdf.dialects import matrix_of
+from robot_semantics.urdf.dialects import matrix_from_origin
 from robot_semantics.urdf.tree import Constraint, UrdfRobot, Vec3
 
 TYPES: dict[str, ConstraintType] = {
@@ -96,8 +96,8 @@ def _resolved(constraint: Constraint, kind: ConstraintType) -> LoopConstraint:
         kind,
         constraint.parent,
         constraint.child,
-        _read_only(matrix_of(constraint.parent_origin)),
-        _read_only(matrix_of(constraint.child_origin)),
+        _read_only(matrix_from_origin(constraint.parent_origin)),
+        _read_only(matrix_from_origin(constraint.child_origin)),
         _unit("parent_axis", constraint.parent_axis if "parent_axis" in kind.axes else None),
         _unit("child_axis", constraint.child_axis if "child_axis" in kind.axes else None),
         constraint,

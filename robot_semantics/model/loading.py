@@ -21,9 +21,9 @@ from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.tree import SrdfDocument
-from robot_semantics.urdf.reader import parse_urdf, read_robot
+from robot_semantics.urdf.reader import parse_urdf, read_urdf_robot
 from robot_semantics.urdf.tree import UrdfRobot
-from robot_semantics.xml.xacro import NO_XACRO, FindPackage, XacroOptions, read_document
+from robot_semantics.xml.xacro import NO_XACRO, FindPackage, XacroOptions, read_expanded
 
 
 def load_robot(
@@ -106,7 +106,7 @@ class RobotOptions:
                 from robot_semantics.srdf.table import read_semantic
 
                 semantic = read_semantic(
-                    read_document(srdf_path, self.xacro, _finder(packages, srdf_path)), own_diagnostics
+                    read_expanded(srdf_path, self.xacro, _finder(packages, srdf_path)), own_diagnostics
                 )
             return self.close_loops(_with_semantics(model, semantic, strict, own_diagnostics), own_diagnostics)
 
@@ -183,7 +183,7 @@ def load_urdf(path: str | Path, xacro: XacroOptions, resolver: PackageResolver, 
         DescriptionError: the file is not a URDF.
     """
     # Keep no reference to the document: the tree of an expanded one needs as much memory as the robot.
-    return read_robot(read_document(path, xacro, _finder(resolver, path), streamed=True), diagnostics)
+    return read_urdf_robot(read_expanded(path, xacro, _finder(resolver, path), streamed=True), diagnostics)
 
 
 def _finder(resolver: PackageResolver, asked_by: str | Path) -> FindPackage:

@@ -210,7 +210,7 @@ def paths_of_uri(host: str, path: str, kind: Callable[[str], AnyPath]) -> Iterat
         yield kind(f"//{host}{path}")
 
 
-def check_files(
+def check_resources(
     robot: UrdfRobot, resolver: PackageResolver, diagnostics: Diagnostics, relative_to: str | Path | None = None
 ) -> None:
     """Warn about each missing mesh and texture; `relative_to` is the description's own file."""

@@ -109,7 +109,7 @@ _at = attrgetter("at")
 _name = attrgetter("name")
 
 
-def check_names(reports: SrdfReporter) -> None:
+def check_semantic_names(reports: SrdfReporter) -> None:
     """Report every problem inside the text."""
     _check_repetitions(reports)
     _check_group_references(reports)

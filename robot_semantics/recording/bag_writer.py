@@ -48,7 +48,7 @@ from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import xyz_quat_of
 from robot_semantics.usdf.apply import AppliedState, apply_model_state
 from robot_semantics.usdf.fields import ages_of
-from robot_semantics.usdf.frames import resolve, without_parent_links
+from robot_semantics.usdf.frames import resolve_frames, without_parent_links
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, WorldState, carrier_of
 
@@ -371,7 +371,7 @@ class _Bag:
         # are measured values.
         digest = model.urdf_sha256 or self.digests[model.name]
         alone = replace(model, parent=WORLD, parent_link=None, pose=None, twist=None, urdf_sha256=digest)
-        applied = apply_model_state(alone, resolve(WorldState(models=(alone,))), kinematics)
+        applied = apply_model_state(alone, resolve_frames(WorldState(models=(alone,))), kinematics)
         for item in applied.refused:
             if f"refused {item.subject}" not in self.warned:
                 self.warned.add(f"refused {item.subject}")

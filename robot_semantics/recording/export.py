@@ -37,7 +37,7 @@ from robot_semantics.recording.bags.source import RequestError, storage_files
 from robot_semantics.recording.parallel import Workers, choose_workers
 from robot_semantics.recording.read.messages import AS_USUAL, ReadOptions
 from robot_semantics.recording.read.plan import RecordedRobot, RecordingPlan, RobotRequest, plan_recording
-from robot_semantics.recording.read.recording import Recording, Span, read_recording, tasks_of_spans, whole_tasks
+from robot_semantics.recording.read.recording import Recording, Span, combine_stretches, tasks_of_spans, whole_tasks
 from robot_semantics.recording.read.stretches import Stretch, read_stretch
 from robot_semantics.recording.read.times import (
     TimeRequest,
@@ -50,7 +50,7 @@ from robot_semantics.recording.read.times import (
 from robot_semantics.recording.sample.world import Sampling, WorldSampler
 from robot_semantics.recording.series.arrays import series_arrays
 from robot_semantics.recording.series.formats import FORMATS, SUFFIXES
-from robot_semantics.recording.series.outputs import Job, Output, StatesToRender, UsdfFile, render
+from robot_semantics.recording.series.outputs import Job, Output, StatesToRender, UsdfFile, rendered_states
 from robot_semantics.recording.series.series import GapSummary, Series, count_gaps, report_gaps
 from robot_semantics.recording.target import check_target, whole_or_nothing
 from robot_semantics.transforms.arrays import IntArray
@@ -140,7 +140,7 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
         return None
 
     def read(spans: Sequence[Span], problems: Diagnostics) -> Recording:
-        return read_recording(plan, map(read_stretch, tasks_of_spans(plan, spans)), problems, whole=False)
+        return combine_stretches(plan, map(read_stretch, tasks_of_spans(plan, spans)), problems, whole=False)
 
     first, last = min(bag.start_ns for bag in plan.bags), max(bag.end_ns for bag in plan.bags)
     ends = [(first, first + ENDS_NS), (last - ENDS_NS, last + 1)]
@@ -212,7 +212,7 @@ def read_whole(
                 advance(sum(stretch.counts.values()))
             yield stretch
 
-    return read_recording(plan, stretches(), problems, run=run)
+    return combine_stretches(plan, stretches(), problems, run=run)
 
 
 def _is_worth_it(plan: RecordingPlan) -> bool:
@@ -449,7 +449,7 @@ def _write(
                     waiting.append(series)
                     yield StatesToRender(report.format, series, max_gap_ns)
 
-            written = ((waiting.popleft(), texts) for texts in workers.map(render, work()))
+            written = ((waiting.popleft(), texts) for texts in workers.map(rendered_states, work()))
         else:
             written = ((series, []) for series in sampled)
         for series, texts in written:

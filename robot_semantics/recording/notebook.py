@@ -23,7 +23,7 @@ from robot_semantics.recording.bags.source import RequestError
 from robot_semantics.recording.read.messages import AS_USUAL, ReadOptions
 from robot_semantics.recording.read.plan import RobotRequest, plan_recording
 from robot_semantics.recording.read.recording import Recording, whole_tasks
-from robot_semantics.recording.read.recording import read_recording as read_plan
+from robot_semantics.recording.read.recording import combine_stretches as read_plan
 from robot_semantics.recording.read.stretches import read_stretch
 from robot_semantics.recording.read.times import TimeRequest, choose_times, time_of
 from robot_semantics.recording.sample.world import Sampling, WorldSampler

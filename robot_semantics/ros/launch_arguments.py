@@ -71,7 +71,7 @@ def declare_arguments(arguments: Iterable[tuple[str, object, str]]) -> list[Decl
     return [DeclareLaunchArgument(name, default_value=default, description=about) for name, default, about in arguments]
 
 
-def node_parameters(
+def parameter_sources(
     context: LaunchContext,
     files: Mapping[str, str],
     fixed: Mapping[str, object] | None = None,
@@ -109,16 +109,16 @@ def node_parameters(
 def robot_parameters(
     context: LaunchContext, robots: Mapping[str, str], fixed: Mapping[str, object] | None = None, **types: type
 ) -> list[LaunchDescriptionEntity]:
-    """Return the parameter sources of a node with robots, as `node_parameters`, from the arguments `robot_arguments`.
+    """Return the parameter sources of a node with robots, as `parameter_sources`, from the arguments `robot_arguments`.
 
     Args:
         context: the launch context with the values of the arguments.
         robots: for each robot the ending of its arguments, by the prefix of its parameters.
         fixed: parameters that no argument sets.
-        types: as in `node_parameters`.
+        types: as in `parameter_sources`.
 
     Raises:
-        LaunchArgumentError: as `node_parameters`.
+        LaunchArgumentError: as `parameter_sources`.
     """
     files, texts = (
         {
@@ -129,14 +129,14 @@ def robot_parameters(
         }
         for is_plain in (False, True)
     )
-    return node_parameters(context, files, fixed, texts, **types)
+    return parameter_sources(context, files, fixed, texts, **types)
 
 
 def one_robot(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return the parameter sources of a node with one robot, from the arguments `ONE_ROBOT`.
 
     Raises:
-        LaunchArgumentError: as `node_parameters`.
+        LaunchArgumentError: as `parameter_sources`.
     """
     return robot_parameters(context, {"": ""}, frame_prefix=str, use_sim_time=bool)
 

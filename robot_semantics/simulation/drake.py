@@ -73,11 +73,11 @@ from robot_semantics.simulation.restoring import TIME_DIFFERS, RestorePlan
 from robot_semantics.simulation.robot_motion import (
     LinkMotion,
     RobotMotion,
-    capture_model,
+    capture_without_forces,
     driven_joints,
     neutral_motion,
-    normalized,
     restored_motion,
+    with_unit_quaternions,
 )
 from robot_semantics.simulation.sim_models import (
     BodyInertia,
@@ -188,7 +188,7 @@ class JointStateSimulator(Simulator):
         motions = self._present_motions()
         for name in names:
             spec, robot, digest = self._models[name], self._robots[name], self._digests[name]
-            yield capture_model(spec, robot, motions[name], self._links(name), placed, digest, links=links)
+            yield capture_without_forces(spec, robot, motions[name], self._links(name), placed, digest, links=links)
 
     def _engine_states(self) -> tuple[EngineState, ...]:
         commands = {
@@ -278,7 +278,7 @@ class DrakeWorld:
     digest: str
 
 
-def build_world(spec: WorldSpec) -> DrakeWorld:
+def build_drake_world(spec: WorldSpec) -> DrakeWorld:
     """Build a world.
 
     Raises:
@@ -516,7 +516,7 @@ class DrakeSimulator(JointStateSimulator):
         Raises:
             WorldSpecError: the world cannot be built.
         """
-        self._world = build_world(spec)
+        self._world = build_drake_world(spec)
         self._context = self._world.diagram.CreateDefaultContext()
         self._inner = self._world.plant.GetMyMutableContextFromRoot(self._context)
         super().__init__(spec)
@@ -604,7 +604,7 @@ class DrakeSimulator(JointStateSimulator):
             for name, old, new in zip(beside, stated, np.split(np.array(engine.arrays[part]), ends), strict=True):
                 beside[name] = replace(beside[name], **{part: new.reshape(old.shape)})
         ours, theirs = (
-            {name: normalized(self._robots[name], motion) for name, motion in motions.items()}
+            {name: with_unit_quaternions(self._robots[name], motion) for name, motion in motions.items()}
             for motions in (self._trial, beside)
         )
         for part in _PARTS:

@@ -21,7 +21,7 @@ from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpe
 from robot_semantics.transforms import matrix_from_xyz_quat, quat_normalize, xyz_rpy_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Box, Capsule, Collision, Cylinder, Geometry, Joint, Mesh, Sphere, Visual
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
 from robot_semantics.xml.numbers import shortest
 
@@ -45,7 +45,7 @@ def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
         WorldSpecError: the path of a robot's URDF is unknown, Drake reads another robot from it, or Drake cannot name
             or place its root link.
     """
-    placed, lines, lost_items = resolve(state), ["directives:"], []
+    placed, lines, lost_items = resolve_frames(state), ["directives:"], []
     needs: dict[str, None] = {}
     states = {model.name: model for model in state.models}
     for model in spec.models:

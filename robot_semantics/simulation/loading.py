@@ -145,7 +145,7 @@ ENGINES = {
 """Module of each engine. Its ``start(spec, warn)`` returns a `Simulator`, which passes its warnings to ``warn``."""
 
 
-def start(engine: str, spec: WorldSpec, warn: Callable[[str], None]) -> Simulator:
+def start_simulator(engine: str, spec: WorldSpec, warn: Callable[[str], None]) -> Simulator:
     """Return a world in an engine, at time 0.
 
     Raises:

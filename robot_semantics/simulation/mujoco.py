@@ -27,7 +27,7 @@ except ImportError as error:  # pragma: no cover - depends on the installation
 
 from robot_semantics.base.nanoseconds import whole_nanoseconds
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.simulation.mujoco_builder import BuiltWorld, JointIndices, ModelLayout, build_world
+from robot_semantics.simulation.mujoco_builder import BuiltWorld, JointIndices, ModelLayout, build_mujoco_world
 from robot_semantics.simulation.restoring import TIME_DIFFERS, RestorePlan
 from robot_semantics.simulation.robot_motion import LinkMotion
 from robot_semantics.simulation.simulator import ControlMode, DivergedError, SimulationError, Simulator
@@ -177,7 +177,7 @@ def _wrenches(model: mujoco.MjModel, data: mujoco.MjData) -> FloatArray:
     return wrench
 
 
-def capture_model(
+def capture_mujoco_model(
     layout: ModelLayout,
     data: mujoco.MjData,
     motion: LinkMotion,
@@ -247,7 +247,7 @@ def _joint(indices: JointIndices, data: mujoco.MjData) -> JointState:
     )
 
 
-def write_state(layout: ModelLayout, applied: AppliedState, T_world_base: FloatArray, data: mujoco.MjData) -> None:
+def write_data(layout: ModelLayout, applied: AppliedState, T_world_base: FloatArray, data: mujoco.MjData) -> None:
     """Write a robot's state into an MjData.
 
     Args:
@@ -377,7 +377,7 @@ class MujocoSimulator(Simulator):
 
         """
         super().__init__(spec)
-        self.built: BuiltWorld = build_world(spec)
+        self.built: BuiltWorld = build_mujoco_world(spec)
         self.model: mujoco.MjModel = copy.copy(self.built.model)
         self.data: mujoco.MjData = mujoco.MjData(self.model)
         self._scratch: mujoco.MjData = mujoco.MjData(self.model)
@@ -471,7 +471,7 @@ class MujocoSimulator(Simulator):
         for name in names:
             layout = self.built.layouts[name]
             T_world_parent = resolved.pose(layout.spec.parent_frame)
-            yield capture_model(layout, self._scratch, motion, T_world_parent, self._digests[name], links=links)
+            yield capture_mujoco_model(layout, self._scratch, motion, T_world_parent, self._digests[name], links=links)
 
     def _engine_states(self) -> tuple[EngineState, ...]:
         return (engine_state(self.built, self.model, self.integration_state(), self.modes),)
@@ -493,7 +493,7 @@ class MujocoSimulator(Simulator):
         trial.time, self._trial_modes = time, self.modes.copy()
         move_planes(layouts.values(), plan, now, trial)
         for name, applied in plan.applied.items():
-            write_state(layouts[name], applied, now.pose(self._robots[name].base.frame), trial)
+            write_data(layouts[name], applied, now.pose(self._robots[name].base.frame), trial)
             self._hold(trial, self.modes, layouts[name])
         # Positions and velocities do not determine the warm start, so reset it.
         trial.qacc_warmstart[:] = 0.0

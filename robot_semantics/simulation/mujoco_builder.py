@@ -338,7 +338,7 @@ class BuiltWorld:
         return self.layouts[name]
 
 
-def build_world(spec: WorldSpec) -> BuiltWorld:
+def build_mujoco_world(spec: WorldSpec) -> BuiltWorld:
     """Compile a world.
 
     Raises:
@@ -371,10 +371,10 @@ def build_world(spec: WorldSpec) -> BuiltWorld:
     held = [bodies_held_by_motors(compiled, layout) for layout in layouts.values() if layout.spec.carries_weight]
     servos = Servos.tuned(compiled, SERVO_FREQUENCY, builder.drives, held)
     servos.apply(compiled, servos.default_modes)
-    return BuiltWorld(compiled, layouts, servos, tuple(builder.notes), model_digest(compiled), mj)
+    return BuiltWorld(compiled, layouts, servos, tuple(builder.notes), compiled_digest(compiled), mj)
 
 
-def model_digest(model: mujoco.MjModel) -> str:
+def compiled_digest(model: mujoco.MjModel) -> str:
     """Return the SHA-256 of a compiled MjModel, in hexadecimal."""
     buffer = np.zeros(mujoco.mj_sizeModel(model), dtype=np.uint8)
     mujoco.mj_saveModel(model, None, buffer)

@@ -107,7 +107,7 @@ def hold_targets(robot: SimulatedRobot, motion: RobotMotion) -> FloatArray:
     return motion.positions[[space.joint_positions[name].start for name in driven_joints(robot)]]
 
 
-def normalized(robot: SimulatedRobot, motion: RobotMotion) -> RobotMotion:
+def with_unit_quaternions(robot: SimulatedRobot, motion: RobotMotion) -> RobotMotion:
     """Return a motion with quaternions of length 1. In engines, their length changes a little with every step."""
     positions, root = motion.positions.copy(), motion.root_positions.copy()
     quats = [positions[where] for where in robot.kinematics.space.quaternions]
@@ -141,7 +141,7 @@ def restored_motion(
     return replace(placed, targets=hold_targets(robot, placed))
 
 
-def capture_model(
+def capture_without_forces(
     spec: ModelSpec,
     robot: SimulatedRobot,
     motion: RobotMotion,
@@ -153,7 +153,7 @@ def capture_model(
 ) -> ModelState:
     """Return the state of one robot, with or without its links, without forces."""
     T_world_parent = placed.pose(spec.parent_frame)
-    motion, space = normalized(robot, motion), robot.kinematics.space
+    motion, space = with_unit_quaternions(robot, motion), robot.kinematics.space
     exact = None
     if spec.has_floating_base and np.array_equal(T_world_parent, np.eye(4)):
         exact = np.array(motion.root_positions[3:])  # exact, to the last bit

@@ -29,8 +29,8 @@ from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpe
 from robot_semantics.transforms import matrix_from_xyz_quat, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
-from robot_semantics.urdf.dialects import matrix_of
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.urdf.dialects import matrix_from_origin
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.xml.numbers import shortest
 from robot_semantics.xml.reader import parse_xml
@@ -95,7 +95,7 @@ def sdf_of(spec: WorldSpec, state: WorldState, meshes: ObjMeshes | None = None) 
     _child(physics, "max_step_size", shortest(spec.timestep))
     gravity = etree.Element("gravity")
     gravity.text = f"0 0 {shortest(spec.gravity)}"
-    placed = resolve(state)
+    placed = resolve_frames(state)
     models = [exporter.model(model, placed.pose(model.name)) for model in spec.models]
     for at, element in enumerate((physics, gravity, *([_ground(names)] if spec.ground else []), *models)):
         world.insert(at, element)
@@ -197,7 +197,7 @@ class _SdfExporter:
             self.lost.append(f"model '{spec.name}': a {tag} of link '{link.get('name')}': {error}")
             return
         made = etree.SubElement(link, tag, name=name)
-        _pose(made, matrix_of(part.origin))
+        _pose(made, matrix_from_origin(part.origin))
         etree.SubElement(made, "geometry").append(shape)
         if isinstance(part, urdf_tree.Collision) and (stated := surface_properties(part)) is not None:
             made.append(sdf_properties(stated))

@@ -28,7 +28,7 @@ from robot_semantics.simulation.world_spec import BuildNote, ModelSpec
 from robot_semantics.transforms import matrix_from_quat, quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
-from robot_semantics.urdf.dialects import matrix_of
+from robot_semantics.urdf.dialects import matrix_from_origin
 from robot_semantics.urdf.tree import Collision
 
 
@@ -270,7 +270,7 @@ def collision_shapes(spec: ModelSpec, notes: list[BuildNote]) -> list[LinkShape]
                 message = f"collides without its geometry {number}: {error}"
                 notes.append(BuildNote(spec.name, f"link '{link.name}'", message))
                 continue
-            T_link_shape = matrix_of(collision.origin)
+            T_link_shape = matrix_from_origin(collision.origin)
             shapes.append(LinkShape(link.index, f"{link.name}/{number}", shape, T_link_shape, collision))
     if len({each.link for each in shapes}) > 1 and spec.robot.semantics.srdf is None:
         notes.append(BuildNote(spec.name, "self-collision", "is off: no SRDF states which links may touch"))
@@ -367,7 +367,7 @@ def body_inertia(inertial: urdf_tree.Inertial | None, *, moves: bool) -> BodyIne
     if mass <= 0.0:
         mass = SMALLEST_MASS
         changes.append(f"has moments but no mass: {SMALLEST_MASS:g} kg assumed")
-    T_link_inertial = matrix_of(inertial.origin)
+    T_link_inertial = matrix_from_origin(inertial.origin)
     inertia = inertia_matrix(inertial)
     moments, axes = inertia.diagonal().copy(), np.eye(3)
     # Keep diagonal inertias as written: an eigensolver would reorder the axes.

@@ -26,7 +26,7 @@ from robot_semantics.xml.numbers import finite_text, finite_texts, not_negative,
 from robot_semantics.xml.reader import parse_xml
 from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, FormatTable, Reference, ValueKind
 from robot_semantics.xml.schema_reader import read_table
-from robot_semantics.xml.xacro import FindPackage, XacroOptions, read_document
+from robot_semantics.xml.xacro import FindPackage, XacroOptions, read_expanded
 
 VIRTUAL_JOINT_TYPES = ("fixed", "planar", "floating")
 """Allowed types of a virtual joint."""
@@ -222,7 +222,7 @@ def srdf_from_file(
     Raises:
         DescriptionError: as `parse_srdf`, or the file cannot be read.
     """
-    return read_semantic(read_document(path, XacroOptions.of(xacro, xacro_arguments), find_package), diagnostics)
+    return read_semantic(read_expanded(path, XacroOptions.of(xacro, xacro_arguments), find_package), diagnostics)
 
 
 def read_semantic(document: XmlDocument, diagnostics: Diagnostics | None = None) -> SrdfDocument:

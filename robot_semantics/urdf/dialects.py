@@ -44,7 +44,7 @@ def move_link_frames(robot: UrdfRobot, child_origins: Mapping[str, Origin], diag
     One warning lists the moved frames with their distances; all later poses use the moved frames. Foreign elements
     about a moved link are kept unchanged, with a warning: their meaning is unknown here.
     """
-    moves = {link: invert(matrix_of(origin)) for link, origin in child_origins.items()}
+    moves = {link: invert(matrix_from_origin(origin)) for link, origin in child_origins.items()}
     moves = {link: T_J_C for link, T_J_C in moves.items() if not np.array_equal(T_J_C, np.eye(4))}
     if not moves:
         return robot
@@ -85,7 +85,7 @@ def _warn_of_foreign(robot: UrdfRobot, moved_links: frozenset[str], diagnostics:
             diagnostics.warning("frame-moved", message, robot.places.place(extra.at, "reference"))
 
 
-def matrix_of(origin: Origin | None) -> FloatArray:
+def matrix_from_origin(origin: Origin | None) -> FloatArray:
     """Return the pose of an origin as a (4, 4) matrix; the identity for None."""
     if origin is None:
         return np.eye(4)
@@ -113,7 +113,7 @@ def _moved_constraint(constraint: Constraint, moves: Mapping[str, FloatArray]) -
 
 
 def _moved_origin(origin: Origin | None, T_J_C: FloatArray) -> Origin:
-    T_J_X = T_J_C @ matrix_of(origin)
+    T_J_X = T_J_C @ matrix_from_origin(origin)
     # Adding 0 turns -0.0 into 0.0, which is easier to read.
     x, y, z = (float(value) + 0.0 for value in T_J_X[:3, 3])
     roll, pitch, yaw = (float(value) + 0.0 for value in rpy_from_matrix(T_J_X[:3, :3]))

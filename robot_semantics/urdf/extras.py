@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from lxml import etree
 
 from robot_semantics.xml.document import UNDECLARED_NAMESPACE, XmlDocument
-from robot_semantics.xml.foreign import quoted
+from robot_semantics.xml.foreign import quoted_attribute
 from robot_semantics.xml.source_map import SourceMap
 
 # Content without a field in the tree of a URDF: comments, instructions, foreign elements and attributes.
@@ -147,7 +147,7 @@ class KeptExtras:
     def start_tag(self, within: str) -> str:
         """Return the foreign attributes of an element."""
         mine = [extra for extra in self._extras if extra.within == within and extra.tag.startswith("@")]
-        return "".join([f" {extra.tag[1:]}={quoted(extra.xml)}" for extra in mine])
+        return "".join([f" {extra.tag[1:]}={quoted_attribute(extra.xml)}" for extra in mine])
 
     def arranged(self, within: str, tags: Sequence[str]) -> Sequence[int | str]:
         """Return the children in their original order; each comment and foreign element is before the same child."""

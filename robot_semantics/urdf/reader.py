@@ -30,7 +30,7 @@ def parse_urdf(
     Raises:
         DescriptionError: the text is not XML or not a robot; or, without `diagnostics`, there is an error.
     """
-    return read_robot(parse_xml(text, source, forgiving=True, streamed=True), diagnostics)
+    return read_urdf_robot(parse_xml(text, source, forgiving=True, streamed=True), diagnostics)
 
 
 def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> UrdfRobot:
@@ -42,7 +42,7 @@ def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> 
     return parse_urdf(read_text(path), str(path), diagnostics)
 
 
-def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) -> UrdfRobot:
+def read_urdf_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) -> UrdfRobot:
     """Read the robot of a parsed document, as `parse_urdf` does.
 
     Raises:

@@ -25,12 +25,12 @@ from robot_semantics.kinematics.forward import ForwardKinematics, kinematics_of
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.kinematics.loops import OpenLoopError
-from robot_semantics.kinematics.motions import UnusablePose, joint_motion, pose_of, twist_of
+from robot_semantics.kinematics.motions import UnusablePose, joint_motion, pose_from_positions, twist_of
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import matrix_from_pose, transform_distance, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import pose_from_matrix, pose_matrices, xyz_quat_of
-from robot_semantics.usdf.frames import ResolvedWorld, resolve, taken_as_world
+from robot_semantics.usdf.frames import ResolvedWorld, resolve_frames, taken_as_world
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import (
     JointValues,
@@ -124,7 +124,7 @@ class RootPlacement:
         motion = joint_motion(joint, xyz_quat, None)
         if isinstance(motion, UnusablePose):
             return self._refused("pose", motion.message)
-        lost_m, lost_rad = _apart(xyz_quat, pose_of(joint, motion.positions))
+        lost_m, lost_rad = _apart(xyz_quat, pose_from_positions(joint, motion.positions))
         if max(lost_m, lost_rad) > TOLERANCE:
             off = f"{lost_m:.3g} m and {lost_rad:.3g} rad off"
             return self._refused("pose", f"planar joint '{joint.name}' cannot leave its plane in '{base.frame}': {off}")
@@ -347,7 +347,7 @@ def resolve_with(
     named = {body.name for body in state.bodies}
     others = tuple(frame for frame in fixed_frames if frame.name not in named)
     models = with_carriers(state, robots or {}).models
-    return resolve(WorldState(models=models, frames=(*state.frames, *others)))
+    return resolve_frames(WorldState(models=models, frames=(*state.frames, *others)))
 
 
 def apply_model_state(

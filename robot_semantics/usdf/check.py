@@ -32,10 +32,10 @@ from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, beside, pl
 from robot_semantics.usdf.frames import NotStatedError, ResolvedWorld, taken_as_world
 from robot_semantics.usdf.identity import describes_another_robot, is_of
 from robot_semantics.usdf.joint_values import JointFault, faults, joint_values, stated_positions
-from robot_semantics.usdf.reader import examine, examine_text
+from robot_semantics.usdf.reader import read_leniently, read_text_leniently
 from robot_semantics.usdf.restore_report import RestoreItem
-from robot_semantics.usdf.robot import complete
-from robot_semantics.usdf.validity import SOURCE, name_clashes, path_of
+from robot_semantics.usdf.robot import complete_model
+from robot_semantics.usdf.validity import SOURCE, element_path, name_clashes
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState, carrier_of
 from robot_semantics.xml.source_map import SourceMap
 
@@ -62,14 +62,14 @@ def check_world_file(
     Raises:
         DescriptionError: the file has errors; the exception has them, and the problems that the robots show.
     """
-    state, places, problems = examine(path) if text is None else examine_text(text, str(path))
+    state, places, problems = read_leniently(path) if text is None else read_text_leniently(text, str(path))
     failed = problems.failed()
     finder = (find or beside(path)) if look else None
     files = RobotFiles(() if robot is None else (robot,), finder, options, named=named)
     robots = robots_for(state, files, diagnostics=problems, places=places)
     if failed:
         # Parts omitted because of errors would seem to be missing: check only the existing parts.
-        check_names(state, robots, problems, places=places)
+        check_joints_and_links(state, robots, problems, places=places)
         raise DescriptionError(problems)
     diagnostics.extend(problems)
     try:
@@ -81,7 +81,7 @@ def check_world_file(
     return state
 
 
-def check_names(
+def check_joints_and_links(
     state: WorldState, robots: Mapping[str, RobotModel], diagnostics: Diagnostics, *, places: SourceMap | None = None
 ) -> None:
     """Add to `diagnostics` the links and joints that the robots do not have, and values that their joints cannot
@@ -116,7 +116,7 @@ def check_world(
         world = resolve_with(state, robots=robots)
     except NotStatedError:
         _check_carriers(state, robots, diagnostics, places)
-        check_names(state, robots, diagnostics, places=places)
+        check_joints_and_links(state, robots, diagnostics, places=places)
         return
     for model in state.models:
         if model.name in robots:
@@ -128,9 +128,9 @@ def _check_poses(state: WorldState, diagnostics: Diagnostics, places: SourceMap 
     for body in state.bodies:
         if body.pose is None:
             message = f"'{body.name}' has no pose in '{body.parent}'; the identity is used"
-            diagnostics.warning("missing-pose", message, place_of(places, body, path_of(body)))
-    posed: list[tuple[ModelState | Frame | LinkState, str]] = [(body, path_of(body)) for body in state.bodies]
-    posed += [(link, path_of(link, path_of(model))) for model in state.models for link in model.links]
+            diagnostics.warning("missing-pose", message, place_of(places, body, element_path(body)))
+    posed: list[tuple[ModelState | Frame | LinkState, str]] = [(body, element_path(body)) for body in state.bodies]
+    posed += [(link, element_path(link, element_path(model))) for model in state.models for link in model.links]
     for item, path in posed:
         angle = 0.0 if item.pose is None else max(item.pose.xyz_rpy[3:], key=abs)
         if abs(angle) > 2.0 * np.pi:
@@ -160,13 +160,15 @@ def _check_carriers(
     for body in state.bodies:
         if body.parent_link is None:
             continue
-        place = SourcePlace(SOURCE, path=path_of(body)) if places is None else places.place(body.at, "rs:parent_link")
+        place = (
+            SourcePlace(SOURCE, path=element_path(body)) if places is None else places.place(body.at, "rs:parent_link")
+        )
         carrier, robot = state.model(body.parent), robots.get(body.parent)
         if robot is not None and body.parent_link not in robot.link_index:
             message = f"robot '{robot.name}' has no link '{body.parent_link}'"
             diagnostics.error("unknown-link", message, place, name=body.parent_link, valid=robot.link_names)
             continue
-        whole = carrier if robot is None else complete(carrier, robot)
+        whole = carrier if robot is None else complete_model(carrier, robot)
         if not any(link.name == body.parent_link and link.pose is not None for link in whole.links):
             message = (
                 f"the pose of link '{body.parent_link}' of '{body.parent}' is neither stated nor follows from joints"
@@ -191,7 +193,7 @@ class _ModelCheck:
         self._robot = robot
         self._found = diagnostics
         self._places = places
-        self._path = path_of(state)
+        self._path = element_path(state)
         self._kinematics = kinematics_of(robot)
 
     def run(self, world: ResolvedWorld) -> None:
@@ -229,7 +231,7 @@ class _ModelCheck:
                 self._found.error("unknown-link", message, self._at(link), name=link.name, valid=self._robot.link_names)
 
     def _at(self, item: JointState | LinkState) -> SourcePlace:
-        return place_of(self._places, item, path_of(item, self._path))
+        return place_of(self._places, item, element_path(item, self._path))
 
     def _identity(self) -> None:
         if describes_another_robot(self._state, self._robot):

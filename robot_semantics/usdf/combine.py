@@ -23,9 +23,9 @@ from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.usdf.commands import union, with_renamed_models
 from robot_semantics.usdf.fields import fields_of
 from robot_semantics.usdf.frames import NotStatedError, link_frame
-from robot_semantics.usdf.robot import complete, with_carriers
+from robot_semantics.usdf.robot import complete_model, with_carriers
 from robot_semantics.usdf.table import FRAME, MODEL
-from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.validity import element_path
 from robot_semantics.usdf.world_state import (
     SEPARATOR,
     EngineState,
@@ -43,7 +43,7 @@ _Item = TypeVar("_Item", ModelState, Frame)
 _SHARED_FIELDS = sorted({field.name for field in fields_of(FRAME)} & {field.name for field in fields_of(MODEL)})
 
 
-def merge(
+def merge_states(
     states: Sequence[WorldState],
     *,
     sources: Sequence[str] | None = None,
@@ -51,7 +51,7 @@ def merge(
     diagnostics: Diagnostics | None = None,
     robots: Mapping[str, RobotModel | ForwardKinematics] | None = None,
 ) -> WorldState:
-    """Return one state with all models and frames of `states`; it undoes `split`.
+    """Return one state with all models and frames of `states`; it undoes `split_state`.
 
     A frame, model or engine state that is equal in several states appears once. A frame or model that differs between
     them is a conflict. Different times are also a conflict; with `any_time`, the first time is used, with a warning.
@@ -124,7 +124,7 @@ def prefixed(state: WorldState, prefix: str) -> WorldState:
     return renamed(state, {item.name: prefix + item.name for item in state.bodies})
 
 
-def split(
+def split_state(
     state: WorldState,
     diagnostics: Diagnostics | None = None,
     *,
@@ -133,8 +133,8 @@ def split(
     """Return one state for each model, by its name, with the frames above it and the frames attached to it.
 
     In the state of a carried model, the carrying model is a frame, and the carrying link is a frame ``model::link``. So
-    all poses in the world are kept, and `merge` undoes it. Engine states belong to the world as a whole: they are
-    omitted, with a warning.
+    all poses in the world are kept, and `merge_states` undoes it. Engine states belong to the world as a whole: they
+    are omitted, with a warning.
 
     Args:
         state: the state.
@@ -159,12 +159,12 @@ def split(
     if diagnostics is not None:
         for engine in state.engines:
             message = f"the engine state of '{engine.name}' belongs to the whole world; it is left out"
-            diagnostics.warning("left-out", message, SourcePlace("<world state>", path=path_of(engine)))
+            diagnostics.warning("left-out", message, SourcePlace("<world state>", path=element_path(engine)))
         used = {frame.name for part in parts.values() for frame in part.frames}
         for frame in state.frames:
             if frame.name not in used:
                 message = f"no model is on frame '{frame.name}'; it is left out"
-                diagnostics.warning("left-out", message, SourcePlace("<world state>", path=path_of(frame)))
+                diagnostics.warning("left-out", message, SourcePlace("<world state>", path=element_path(frame)))
     return parts
 
 
@@ -217,7 +217,7 @@ def _without_stand_ins(
     robots: Mapping[str, RobotModel | ForwardKinematics],
     diagnostics: Diagnostics,
 ) -> list[tuple[str, WorldState]]:
-    """Return states without the frames that `split` puts in place of models and links of other states."""
+    """Return states without the frames that `split_state` puts in place of models and links of other states."""
     models: dict[str, ModelState] = {}
     for _, state in stated:
         for model in state.models:
@@ -260,9 +260,9 @@ def _check_stand_in(
 ) -> None:
     """Report a frame ``model::link`` whose pose differs from the pose of this link."""
     robot = robots.get(model.name)
-    links = (model if robot is None else complete(model, robot)).links
+    links = (model if robot is None else complete_model(model, robot)).links
     pose = next((state.pose for state in links if state.name == link), None)
-    place = SourcePlace(label, path=path_of(frame))
+    place = SourcePlace(label, path=element_path(frame))
     if pose is None or frame.pose is None:
         message = f"'{frame.name}' is a link of '{model.name}' whose pose is not stated and does not follow from joints"
         diagnostics.error("name-conflict", message, place)
@@ -281,7 +281,7 @@ def _merged_items(stated: Iterable[tuple[str, Sequence[_Item]]], diagnostics: Di
             source, known = items.setdefault(item.name, (label, item))
             if known != item:
                 message = f"'{item.name}' has other values in {source}"
-                diagnostics.error("name-conflict", message, SourcePlace(label, path=path_of(item)))
+                diagnostics.error("name-conflict", message, SourcePlace(label, path=element_path(item)))
     return tuple(item for _, item in items.values())
 
 
@@ -298,7 +298,7 @@ def _engines(stated: Sequence[tuple[str, WorldState]], diagnostics: Diagnostics)
             else:
                 contradicted.add(engine.name)
                 message = f"the engine state of '{engine.name}' differs from the one before; both are left out"
-                diagnostics.warning("left-out", message, SourcePlace(label, path=path_of(engine)))
+                diagnostics.warning("left-out", message, SourcePlace(label, path=element_path(engine)))
     return tuple(engine for name, engine in engines.items() if name not in contradicted)
 
 
@@ -308,7 +308,7 @@ def _one_space_of_names(state: WorldState, label: str, diagnostics: Diagnostics)
     for frame in state.frames:
         if frame.name in models:
             message = f"'{frame.name}' is a model in one state and a frame in another"
-            diagnostics.error("name-conflict", message, SourcePlace(label, path=path_of(frame)))
+            diagnostics.error("name-conflict", message, SourcePlace(label, path=element_path(frame)))
 
 
 def _first_name(stated: Sequence[tuple[str, WorldState]], found: Diagnostics) -> str | None:

@@ -25,7 +25,7 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.identity import is_of
 from robot_semantics.usdf.saved_descriptions import DamagedDescriptionError, check_content
-from robot_semantics.usdf.validity import SOURCE, path_of
+from robot_semantics.usdf.validity import SOURCE, element_path
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.xml.source_map import SourceMap
 
@@ -87,7 +87,7 @@ def robots_for(
         if model.description is not None and files.find is not None:
             key = (model.description, model.semantic)
             if key not in loaded:
-                place = place_of(places, model, path_of(model))
+                place = place_of(places, model, element_path(model))
                 loaded[key] = _load(model, files.find, diagnostics, place, files.options)
             described = loaded[key]
         robot = described or files.known.get(model.name)

@@ -32,12 +32,12 @@ from robot_semantics.transforms.arrays import FloatArray, checked_array
 from robot_semantics.transforms.pose import Pose, Vec6, pose_from_matrix, six
 from robot_semantics.usdf.apply import apply_model_state, resolve_with
 from robot_semantics.usdf.commands import COMMANDS, without_models
-from robot_semantics.usdf.frames import resolve, taken_as_world
+from robot_semantics.usdf.frames import resolve_frames, taken_as_world
 from robot_semantics.usdf.joint_values import closed_values, joint_values, position_counts, stated_positions
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.restore_report import TOLERANCE
 from robot_semantics.usdf.robot import rederive_links, with_carriers
-from robot_semantics.usdf.validity import SOURCE, path_of
+from robot_semantics.usdf.validity import SOURCE, element_path
 from robot_semantics.usdf.world_state import (
     SEPARATOR,
     WORLD,
@@ -185,9 +185,9 @@ def _put_root(
 ) -> WorldState:
     """Return `state` with a model's root link at a pose in a frame of the world; its parent does not change."""
     if model.parent != frame or model.parent_link is not None:
-        world = resolve(state)
+        world = resolve_frames(state)
         if frame not in world.index and diagnostics is not None:
-            place = SourcePlace(SOURCE, path=path_of(model))
+            place = SourcePlace(SOURCE, path=element_path(model))
             diagnostics.note("unplaced-frame", f"model '{model.name}': {taken_as_world(frame)}", place)
         frame = world.frame_or_world(frame)
         if model.name in world.path(frame):
@@ -211,7 +211,7 @@ def without_engines(
         if left != engine and diagnostics is not None:
             what = "the engine state" if left is None else "a part of the engine state"
             message = f"{what} of '{engine.name}' is of the world before the edit; it is left out"
-            diagnostics.warning("left-out", message, SourcePlace(SOURCE, path=path_of(engine)))
+            diagnostics.warning("left-out", message, SourcePlace(SOURCE, path=element_path(engine)))
     return replace(state, engines=tuple(engines))
 
 
@@ -336,7 +336,7 @@ def reparented(state: WorldState, name: str, parent: str, robots: Mapping[str, R
     (body,) = (item for item in result.bodies if item.name == name)
     if body.pose is None:
         raise ArrayError(name, "its pose is not stated, so its place cannot be kept")
-    world = resolve(with_carriers(state, robots, also=(body.parent,)))
+    world = resolve_frames(with_carriers(state, robots, also=(body.parent,)))
     above = carrier_of(body)
     if name in world.path(above):
         raise ArrayError(name, f"'{above}' is on it")

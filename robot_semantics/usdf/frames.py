@@ -38,7 +38,7 @@ from robot_semantics.transforms.pose import (
     six_or_none,
 )
 from robot_semantics.transforms.rows import into_axes, out_of_axes, twist_at, wrench_about
-from robot_semantics.usdf.validity import SOURCE, path_of, problems
+from robot_semantics.usdf.validity import SOURCE, element_path, problems
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, LinkState, ModelState, WorldState, carrier_of
 from robot_semantics.xml.source_map import SourceMap
 
@@ -64,7 +64,7 @@ def taken_as_world(frame: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ResolvedWorld:
-    """Poses and motions in the world of all bodies of a state; made by `resolve`.
+    """Poses and motions in the world of all bodies of a state; made by `resolve_frames`.
 
     Attributes:
         state: the state.
@@ -211,7 +211,7 @@ class ResolvedWorld:
         return six(into_axes(self.T_world_body[point if axes is None else self.at(axes), :3, :3], wrench))
 
 
-def resolve(
+def resolve_frames(
     state: WorldState, *, diagnostics: Diagnostics | None = None, places: SourceMap | None = None
 ) -> ResolvedWorld:
     """Return the poses and motions in the world of all bodies of `state`.
@@ -234,7 +234,7 @@ def resolve(
     for body in bodies:
         if body.pose is None and diagnostics is not None:
             message = f"'{body.name}' has no pose in '{body.parent}'; the identity is used"
-            diagnostics.warning("missing-pose", message, _place(places, body.at, path_of(body)))
+            diagnostics.warning("missing-pose", message, _place(places, body.at, element_path(body)))
     links = [(place, link) for place, model in enumerate(state.models, 1) for link in model.links if link.pose]
     names = (
         WORLD,

@@ -32,14 +32,14 @@ from robot_semantics.usdf.joint_values import RPY_COUNT
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.robot import rederive_links
 from robot_semantics.usdf.table import MODEL, USDF, ValueForm
-from robot_semantics.usdf.validity import SOURCE, path_of
+from robot_semantics.usdf.validity import SOURCE, element_path
 from robot_semantics.usdf.world_state import Frame, JointState, ModelState, WorldState, carrier_of
 from robot_semantics.xml.schema import Element
 
 Row = tuple[float, ...]
 
 
-def interpolate(
+def interpolate_states(
     first: WorldState,
     second: WorldState,
     share: float,
@@ -129,11 +129,11 @@ class _Blend:
         names = {item.name for item in first}
         for item in (*first, *second):
             if (item.name in names) != (item.name in second_items):
-                self._left_out(path_of(item, parent), f"'{item.name}' is in only one of the two states")
+                self._left_out(element_path(item, parent), f"'{item.name}' is in only one of the two states")
         for item in first:
             if item.name in second_items:
                 blend = self._model if items.element is MODEL else self.values
-                yield blend(item, second_items[item.name], items.element, path_of(item, parent))
+                yield blend(item, second_items[item.name], items.element, element_path(item, parent))
 
     def _model(self, first: ModelState, second: ModelState, element: Element, path: str) -> ModelState:
         robot = self._robots.get(first.name)

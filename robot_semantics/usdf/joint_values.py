@@ -153,12 +153,12 @@ def joint_values(state: ModelState, space: JointSpace) -> JointValues:
         if velocity is not None:
             v[space.joint_velocities[joint.name]] = velocity
             velocities_of.add(joint.name)
-    q = follow(space.mimics, q, space.joint_positions, positions_of)
-    v = follow(space.velocity_mimics, v, space.joint_velocities, velocities_of)
+    q = with_mimic_values(space.mimics, q, space.joint_positions, positions_of)
+    v = with_mimic_values(space.velocity_mimics, v, space.joint_velocities, velocities_of)
     return JointValues(q, v, frozenset(positions_of), frozenset(velocities_of))
 
 
-def follow(mimics: MimicMap, values: FloatArray, where: Mapping[str, slice], known: set[str]) -> FloatArray:
+def with_mimic_values(mimics: MimicMap, values: FloatArray, where: Mapping[str, slice], known: set[str]) -> FloatArray:
     """Return `values` with the leaders and followers of known joints (`MimicMap.completed`).
 
     Args:

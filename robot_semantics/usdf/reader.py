@@ -18,7 +18,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import frame_name
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.usdf.table import NAMESPACE, RESERVED, USDF, VERSION, VERSIONS, XML_SPACE
-from robot_semantics.usdf.validity import report, without_faults
+from robot_semantics.usdf.validity import report_invalid_values, without_faults
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.xml.document import XmlDocument
 from robot_semantics.xml.reader import parse_xml, read_text
@@ -53,7 +53,7 @@ def read_world(path: str | Path, diagnostics: Diagnostics | None = None, *, stri
     Raises:
         DescriptionError: the file cannot be read, or has errors; the exception has all of them.
     """
-    return read_document(path, diagnostics, strict=strict).state
+    return read_world_document(path, diagnostics, strict=strict).state
 
 
 def parse_world(
@@ -75,7 +75,9 @@ def parse_world(
     return parse_document(text, source, diagnostics, strict=strict).state
 
 
-def read_document(path: str | Path, diagnostics: Diagnostics | None = None, *, strict: bool = True) -> WorldDocument:
+def read_world_document(
+    path: str | Path, diagnostics: Diagnostics | None = None, *, strict: bool = True
+) -> WorldDocument:
     """Read a USDF file with the places of its elements; see `parse_world`."""
     return parse_document(read_text(path), str(path), diagnostics, strict=strict)
 
@@ -88,7 +90,7 @@ def parse_document(
     strict: bool = True,
 ) -> WorldDocument:
     """Read the text of a USDF document with the places of its elements; see `parse_world`."""
-    state, places, problems = examine_text(text, source)
+    state, places, problems = read_text_leniently(text, source)
     if strict:
         problems.raise_if_failed()
     elif problems.failed():
@@ -98,22 +100,22 @@ def parse_document(
     return WorldDocument(state, places)
 
 
-def examine(path: str | Path) -> Examined:
+def read_leniently(path: str | Path) -> Examined:
     """Read the readable parts of a USDF file, for checks that continue after errors.
 
     Raises:
         DescriptionError: it cannot be read at all: no file, not well-formed, or not a world state.
     """
-    return examine_text(read_text(path), str(path))
+    return read_text_leniently(read_text(path), str(path))
 
 
-def examine_text(text: str | bytes, source: str) -> Examined:
-    """Read as much of a USDF text as can be read, as `examine` does."""
+def read_text_leniently(text: str | bytes, source: str) -> Examined:
+    """Read as much of a USDF text as can be read, as `read_leniently` does."""
     document = parse_xml(text, source)
     diagnostics = Diagnostics()
     state = read_table(document, USDF, diagnostics)
     _refuse_other_namespaces(document)
-    report(state, document.places, diagnostics)
+    report_invalid_values(state, document.places, diagnostics)
     if document.root.tag != USDF.root.tag:
         message = "the root element <world> is an older name of <world_state>"
         diagnostics.note("other-root", message, document.places.place(0))

@@ -31,7 +31,7 @@ from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import invert, transport_twist
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import pose_matrices, pose_matrix
-from robot_semantics.usdf.joint_values import JointValues, follow, joint_values
+from robot_semantics.usdf.joint_values import JointValues, joint_values, with_mimic_values
 from robot_semantics.usdf.world_state import JointState, ModelState
 
 # Position of a leader from its own link and its mimic joints, which determine its number of turns.
@@ -239,7 +239,7 @@ class _Recovery:
             elif (len(self.known), len(self._placed)) == before:
                 # Observed values have priority over derived ones: derive only after all observations.
                 self._lead(reasons)
-                self.q = follow(self.space.mimics, self.q, self.space.joint_positions, self.known)
+                self.q = with_mimic_values(self.space.mimics, self.q, self.space.joint_positions, self.known)
                 if (len(self.known), len(self._placed)) == before:
                     break
         for joint in self._missing():
@@ -290,7 +290,7 @@ class _Recovery:
     def observe(self, joints: list[JointModel], T_parent_child: FloatArray, reasons: dict[str, str]) -> None:
         """Compute the positions of `joints` from their transforms (n, 4, 4)."""
         observer = JointObserver(self._robot, [joint.name for joint in joints])
-        near = follow(self.space.mimics, self.q, self.space.joint_positions, set(self.known))
+        near = with_mimic_values(self.space.mimics, self.q, self.space.joint_positions, set(self.known))
         observation = observer.observe(T_parent_child, near)
         for row, joint in enumerate(joints):
             off, turned = float(observation.distance[row]), float(observation.angle[row])
@@ -339,7 +339,7 @@ class _Recovery:
         for name in names:
             v[self.space.joint_velocities[name]] = observed[self.space.joint_velocities[name]]
         moving |= set(names)
-        v = follow(self.space.velocity_mimics, v, self.space.joint_velocities, moving)
+        v = with_mimic_values(self.space.velocity_mimics, v, self.space.joint_velocities, moving)
         return v, frozenset(moving)
 
     def _missing(self) -> list[JointModel]:

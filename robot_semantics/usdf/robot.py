@@ -25,7 +25,7 @@ from robot_semantics.transforms.arrays import FloatArray, checked_array
 from robot_semantics.transforms.pose import Vec6, pose_from_matrix, poses_from_matrices, six
 from robot_semantics.usdf.joint_values import JointValues, closed_values, joint_states, joint_values
 from robot_semantics.usdf.recover import recover_joints
-from robot_semantics.usdf.validity import SOURCE, path_of
+from robot_semantics.usdf.validity import SOURCE, element_path
 from robot_semantics.usdf.world_state import WORLD, LinkState, ModelState, WorldState
 
 
@@ -84,7 +84,7 @@ def from_joint_positions(
     )
 
 
-def complete(state: ModelState, robot: RobotModel | ForwardKinematics) -> ModelState:
+def complete_model(state: ModelState, robot: RobotModel | ForwardKinematics) -> ModelState:
     """Return `state`, completed with the poses and twists of links that follow from it.
 
     A link's pose needs the positions of all joints between it and the root, stated or from other links; its twist also
@@ -99,7 +99,7 @@ def complete(state: ModelState, robot: RobotModel | ForwardKinematics) -> ModelS
 
 def complete_models(state: WorldState, robots: Mapping[str, RobotModel | ForwardKinematics]) -> WorldState:
     """Return `state` with completed models of `robots`, which are by the models' names; other models stay unchanged."""
-    models = (complete(model, robots[model.name]) if model.name in robots else model for model in state.models)
+    models = (complete_model(model, robots[model.name]) if model.name in robots else model for model in state.models)
     return replace(state, models=tuple(models))
 
 
@@ -135,7 +135,7 @@ def rederive_links(
             message = (
                 f"known joints no longer give the {' and '.join(left_out)} of link '{link.name}' of '{state.name}'"
             )
-            place = SourcePlace(SOURCE, path=path_of(link, path_of(state)))
+            place = SourcePlace(SOURCE, path=element_path(link, element_path(state)))
             diagnostics.warning("left-out", f"{message}; it is left out", place)
     return replace(state, links=tuple(links))
 

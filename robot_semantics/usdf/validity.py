@@ -81,13 +81,13 @@ def problems(state: WorldState) -> list[Problem]:
     problems_found.extend(bodies.graph_problems())
     for model in state.models:
         for items in lists_of(MODEL):
-            problems_found.extend(_names(items.tag, getattr(model, items.field), path_of(model)))
+            problems_found.extend(_names(items.tag, getattr(model, items.field), element_path(model)))
     problems_found.extend(_names(_TAG[EngineState], state.engines, ROOT_PATH))
     problems_found.extend(_quaternion_problems(state))
     return problems_found
 
 
-def report(state: WorldState, places: SourceMap | None, found: Diagnostics) -> None:
+def report_invalid_values(state: WorldState, places: SourceMap | None, found: Diagnostics) -> None:
     """Add every error of `state` to `found`: at its place in the document, or by its path without a document."""
     for problem in problems(state):
         place = SourcePlace(SOURCE, path=problem.path) if places is None else _place(problem, places)
@@ -153,7 +153,7 @@ def _connected_to_world(bodies: Sequence[_Placed]) -> list[_Placed]:
     return found
 
 
-def path_of(item: _Named, parent: str = ROOT_PATH) -> str:
+def element_path(item: _Named, parent: str = ROOT_PATH) -> str:
     """Return the element path of a model, frame, link or joint."""
     return f"{parent}/{_TAG[type(item)]}[@name='{item.name}']"
 
@@ -194,7 +194,7 @@ def _is_bad(name: str) -> bool:
 def _bad_name(item: _Named, parent: str) -> Problem:
     empty = not item.name.strip(XML_SPACE)
     code, what = ("empty-name", "is empty") if empty else ("bad-name", "begins or ends with white space")
-    return Problem(item.at, "", "name", path_of(item, parent), code, f"the name '{item.name}' {what}")
+    return Problem(item.at, "", "name", element_path(item, parent), code, f"the name '{item.name}' {what}")
 
 
 def _repeats(tag: str, items: Iterable[_Named], parent: str) -> Iterator[Problem]:
@@ -202,7 +202,7 @@ def _repeats(tag: str, items: Iterable[_Named], parent: str) -> Iterator[Problem
     for item in items:
         if item.name in seen:
             message = f"a second <{tag}> has the name '{item.name}'"
-            yield Problem(item.at, "", "name", path_of(item, parent), "duplicate-name", message)
+            yield Problem(item.at, "", "name", element_path(item, parent), "duplicate-name", message)
         seen.add(item.name)
 
 
@@ -237,7 +237,7 @@ def name_clashes(state: WorldState, more: Mapping[str, Collection[str]] | None =
     for owner, name, other, link in clashes:
         stated = next((item for item in owner.links if item.name == name), None)
         message = f"link '{name}' of '{owner.name}' has the same name in the world as link '{link}' of '{other.name}'"
-        path = path_of(owner) if stated is None else path_of(stated, path_of(owner))
+        path = element_path(owner) if stated is None else element_path(stated, element_path(owner))
         # A link whose pose follows from a robot's joints has no element.
         at = owner.at if stated is None or stated.at < 0 else stated.at
         yield Problem(at, "", "name", path, "duplicate-name", message)
@@ -250,7 +250,7 @@ def name_clashes(state: WorldState, more: Mapping[str, Collection[str]] | None =
                 model, link = body.name[:end], body.name[end + len(SEPARATOR) :]
                 if link in links.get(model, ()):
                     message = f"the name '{body.name}' already belongs to link '{link}' of '{model}'"
-                    yield Problem(body.at, "", "name", path_of(body), "duplicate-name", message)
+                    yield Problem(body.at, "", "name", element_path(body), "duplicate-name", message)
             end = body.name.find(SEPARATOR, end + 1)
 
 
@@ -275,12 +275,12 @@ class _Bodies(NamedTuple):
                 message = (
                     f"the name '{WORLD}' is reserved for the fixed reference frame; no {_KIND[type(item)]} can have it"
                 )
-                yield Problem(item.at, "", "name", path_of(item), "reserved-name", message)
+                yield Problem(item.at, "", "name", element_path(item), "reserved-name", message)
             elif counts[item.name] > 1:
                 other = seen.get(item.name)
                 if other is not None:
                     message = f"the name '{item.name}' is already used by a {other}"
-                    yield Problem(item.at, "", "name", path_of(item), "duplicate-name", message)
+                    yield Problem(item.at, "", "name", element_path(item), "duplicate-name", message)
                 seen.setdefault(item.name, _KIND[type(item)])
 
     def graph_problems(self) -> Iterator[Problem]:
@@ -296,21 +296,23 @@ class _Bodies(NamedTuple):
                 trail[body.name] = body
                 if body.parent != WORLD and body.parent not in self.by_name:
                     message = f"the parent '{body.parent}' is neither a frame nor a model"
-                    yield Problem(body.at, "parent", None, path_of(body), "unknown-parent", message, body.parent, valid)
+                    yield Problem(
+                        body.at, "parent", None, element_path(body), "unknown-parent", message, body.parent, valid
+                    )
                 yield from self._parent_link_problems(body)
                 body = self.by_name.get(body.parent)
             if body is not None and body.name in trail:
                 names = list(trail)
                 cycle = names[names.index(body.name) :]
                 message = f"the parents form a cycle: {' → '.join((*cycle, body.name))}"
-                yield Problem(body.at, "parent", None, path_of(body), "parent-cycle", message)
+                yield Problem(body.at, "parent", None, element_path(body), "parent-cycle", message)
             done.update(trail)
 
     def _parent_link_problems(self, item: _Placed) -> Iterator[Problem]:
         above = self.by_name.get(item.parent)
         if item.parent_link is not None and not isinstance(above, ModelState) and (above or item.parent == WORLD):
             message = f"the parent '{item.parent}' is not a model, so it has no link '{item.parent_link}'"
-            yield Problem(item.at, "", "rs:parent_link", path_of(item), "unknown-parent-link", message)
+            yield Problem(item.at, "", "rs:parent_link", element_path(item), "unknown-parent-link", message)
 
 
 _KIND: dict[type, str] = {ModelState: "model", Frame: "frame"}
@@ -336,7 +338,7 @@ def _quaternion_problems(state: WorldState) -> Iterator[Problem]:
                 f"rs:quaternion and the roll, pitch, yaw beside it are different orientations "
                 f"(components differ by {deviations[index]:.3g}; at most {QUATERNION_TOLERANCE:g} is allowed)"
             )
-        path = path_of(item, ROOT_PATH if owner is None else path_of(owner))
+        path = element_path(item, ROOT_PATH if owner is None else element_path(owner))
         yield Problem(item.at, "pose", "rs:quaternion", f"{path}/pose", "quaternion-disagrees", message)
 
 

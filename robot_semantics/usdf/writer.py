@@ -22,7 +22,7 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.usdf.reader import parse_document
 from robot_semantics.usdf.table import USDF
-from robot_semantics.usdf.validity import SOURCE, report
+from robot_semantics.usdf.validity import SOURCE, report_invalid_values
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.xml.reader import parse_xml
 from robot_semantics.xml.relax_ng import relax_ng, schema_of
@@ -58,7 +58,7 @@ def write_world(state: WorldState) -> str:
     if not isinstance(state, WorldState):
         raise TypeError(f"a world state is needed, not {state!r}")
     found = Diagnostics()
-    report(state, None, found)
+    report_invalid_values(state, None, found)
     text = world_text(state, found)
     found.raise_if_failed()
     if _has_foreign(state):

@@ -22,7 +22,7 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
-from robot_semantics.urdf.dialects import matrix_of
+from robot_semantics.urdf.dialects import matrix_from_origin
 from robot_semantics.viewer.triangles import painted, primitive, with_image
 
 Rgba = tuple[float, float, float, float]
@@ -103,9 +103,9 @@ def link_surfaces(
                     textured = _textured(model.urdf, item, material, surface, resolver, relative_to, diagnostics)
                     rgba = material.rgba if material is not None and textured is surface else None
                     surface = textured
-                surfaces.append(LinkSurface(link.index, surface, matrix_of(item.origin), rgba, kind))
+                surfaces.append(LinkSurface(link.index, surface, matrix_from_origin(item.origin), rgba, kind))
             elif kind != "collision":
-                surfaces.append(LinkSurface(link.index, MISSING, matrix_of(item.origin), PLAIN, "missing"))
+                surfaces.append(LinkSurface(link.index, MISSING, matrix_from_origin(item.origin), PLAIN, "missing"))
     _note_y_up(model.urdf, y_ups, diagnostics)
     return tuple(surfaces)
 

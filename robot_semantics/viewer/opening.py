@@ -33,7 +33,7 @@ from robot_semantics.usdf.apply import AppliedState, Base, apply_model_state, re
 from robot_semantics.usdf.descriptions import RobotFiles, robots_for
 from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.validity import element_path
 from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.viewer.link_surfaces import Kind, LinkSurface, link_surfaces
 from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance, alone
@@ -83,7 +83,7 @@ class Opening:
     robots: tuple[GivenRobot, ...] = ()
 
 
-def kind_of(path: Path) -> FileKind:
+def viewed_kind(path: Path) -> FileKind:
     """Return the kind of a file or folder, by its content and not by its name.
 
     Raises:
@@ -117,7 +117,7 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
         MissingExtraError: there are meshes, and trimesh is not installed.
         OSError: a file cannot be read.
     """
-    kinds = [(kind_of(path), path) for path in paths]
+    kinds = [(viewed_kind(path), path) for path in paths]
     if _are_robots(kinds, opening):
         return _together(paths, opening, diagnostics)
     files, opening = _given(kinds, opening)
@@ -317,7 +317,7 @@ class _Actors:
                 # A description that cannot be used already has a message.
                 self.said.add(model.name)
                 message = f"model '{model.name}' is shown only as a frame: its description is not known"
-                self._diagnostics.warning("not-shown", message, SourcePlace(str(path), path=path_of(model)))
+                self._diagnostics.warning("not-shown", message, SourcePlace(str(path), path=element_path(model)))
 
     def of(self, robot: RobotModel, model: ModelState | None, path: Path) -> Actor:
         """Return a robot as the model of a state in the file `path`, or alone."""
@@ -366,7 +366,7 @@ def moment_of(
         if actor is None:
             continue
         stances[model.name], applied = _stance(actor, model, world)
-        place = SourcePlace(str(path), path=path_of(model))
+        place = SourcePlace(str(path), path=element_path(model))
         for item in applied.items:
             if item.subject not in said and (item.derived or not item.done):
                 said.add(item.subject)

@@ -24,7 +24,7 @@ from robot_semantics.live.model_series import ModelSeries
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.recording.bags.source import RequestError
 from robot_semantics.recording.series.formats import readable_format
-from robot_semantics.recording.series.input import limits_of, load_arrays, load_states, series_of
+from robot_semantics.recording.series.input import limits_of, load_arrays, load_states, series_from_states
 from robot_semantics.recording.series.series import Series
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
@@ -78,7 +78,7 @@ def load_plot_data(paths: Sequence[Path], problems: Diagnostics) -> PlotData:
         file = load_arrays(paths[0])
         return plot_data(file.series(), file.max_gap_ns)
     loaded = load_states(paths, problems)
-    series = _thin(series_of(loaded.states))
+    series = _thin(series_from_states(loaded.states))
     old = _old(series)
     for i, gaps in enumerate(loaded.gaps):
         for key in gaps:

@@ -222,12 +222,12 @@ class PairsTab:
         await run.io_bound(self._studio.collisions.generate, samples, states)
 
     def _write(self) -> None:
-        from robot_semantics.collision.merging import merge
+        from robot_semantics.collision.merging import merge_matrix
 
         matrix = self._matrix
         if matrix is not None:
             disabled = {pair: reason.value for pair, reason in matrix.disabled().items()}
-            self._studio.do("generated collision pairs", lambda text: merge(text, disabled).text)
+            self._studio.do("generated collision pairs", lambda text: merge_matrix(text, disabled).text)
 
     def rows(self) -> list[ShownPair]:
         """Return one row for each pair, the highest risk first; pairs without evidence come last."""

@@ -97,7 +97,7 @@ class PoseReport:
         if group is None or not self._studio.is_open("states"):
             return
         joints = [joint for joint in space.joints if joint.name in group.active_joints]
-        rows = [row for joint in joints for row in pose_rows(space, joint, self._studio.q)]
+        rows = [row for joint in joints for row in variable_rows(space, joint, self._studio.q)]
         outside = sum(row["outside"] for row in rows)
         limits = f"{outside} outside their limits" if outside else "all within their limits"
         self._title.set_text(f"Saving writes {len(rows)} values of the group {group.name}: {limits}.")
@@ -186,7 +186,7 @@ class ShownVariable(TypedDict):
     outside: bool
 
 
-def pose_rows(space: JointSpace, joint: JointModel, q: FloatArray) -> list[ShownVariable]:
+def variable_rows(space: JointSpace, joint: JointModel, q: FloatArray) -> list[ShownVariable]:
     """Return a row for each variable of a joint: ``joint``, ``value``, ``limits`` in words, and ``outside``."""
     where = space.joint_positions[joint.name]
     rows: list[ShownVariable] = []

@@ -94,7 +94,7 @@ def refuse_wrong_kinds(urdf: str | Path | None, srdf: str | Path | None) -> None
     Raises:
         RobotSemanticsError: it is; the message names the file, and problems inside the file are not reported.
     """
-    found = {DocumentKind.URDF: urdf and kind_of(urdf), DocumentKind.SRDF: srdf and kind_of(srdf)}
+    found = {DocumentKind.URDF: urdf and kind_of_file(urdf), DocumentKind.SRDF: srdf and kind_of_file(srdf)}
     wrong = {expected: kind for expected, kind in found.items() if kind and kind is not expected}
     if found == {DocumentKind.URDF: DocumentKind.SRDF, DocumentKind.SRDF: DocumentKind.URDF}:
         raise RobotSemanticsError(f"'{urdf}' is an SRDF and '{srdf}' a URDF: exchange the two files")
@@ -107,7 +107,7 @@ def refuse_wrong_kinds(urdf: str | Path | None, srdf: str | Path | None) -> None
 ARTICLES = {DocumentKind.URDF: "a URDF", DocumentKind.SRDF: "an SRDF", DocumentKind.USDF: "a USDF file"}
 
 
-def kind_of(file: str | Path) -> DocumentKind | None:
+def kind_of_file(file: str | Path) -> DocumentKind | None:
     """Return the kind of a file; None if it cannot be read or is unknown."""
     try:
         root = read_xml(file, forgiving=True).root

@@ -186,8 +186,8 @@ def attribute_entry(element: etree._Element, values: Mapping[str, str], own_name
         else:
             prefix = prefixes.setdefault(namespace, f"ns{len(prefixes)}")
             declared[prefix] = namespace
-        parts.append(f"{prefix}:{local_name}={quoted(values[key])}")
-    return " ".join((*(f"xmlns:{prefix}={quoted(uri)}" for prefix, uri in sorted(declared.items())), *parts))
+        parts.append(f"{prefix}:{local_name}={quoted_attribute(values[key])}")
+    return " ".join((*(f"xmlns:{prefix}={quoted_attribute(uri)}" for prefix, uri in sorted(declared.items())), *parts))
 
 
 def attribute_items(element: etree._Element) -> list[tuple[str, str]]:
@@ -198,7 +198,7 @@ def attribute_items(element: etree._Element) -> list[tuple[str, str]]:
     return [(str(value.attrname), str(value)) for value in found]
 
 
-def quoted(value: str) -> str:
+def quoted_attribute(value: str) -> str:
     """Return an attribute's value in quotes, escaped so that it reads back unchanged."""
     quote = "'" if '"' in value and "'" not in value else '"'
     return f"{quote}{escape(value, quote).replace('>', '&gt;')}{quote}"

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.json_value import Json, JsonObject
-from robot_semantics.xml.foreign import KeptContent, quoted
+from robot_semantics.xml.foreign import KeptContent, quoted_attribute
 from robot_semantics.xml.schema import BadValueError, Child, Element, Fields, FormatTable, NamedValue, ValueKind
 
 _SPECIAL = re.compile('[&<>"\t\r\n]|[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]')
@@ -157,7 +157,7 @@ class _Writer:
         return self._quoted(text, f"/@{name}") if _SPECIAL.search(text) else f'"{text}"'
 
     def _quoted(self, text: str, where: str) -> str:
-        return quoted(self._allowed(text, where))
+        return quoted_attribute(self._allowed(text, where))
 
     def _text(self, kind: ValueKind, content: object) -> str:
         text = self._written(kind, content, "")

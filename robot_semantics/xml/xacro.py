@@ -142,7 +142,7 @@ def is_xacro(path: str | Path) -> bool:
     return Path(path).suffix == ".xacro"
 
 
-def read_document(
+def read_expanded(
     path: str | Path,
     xacro: XacroOptions | None = None,
     find_package: FindPackage | None = None,

@@ -16,7 +16,7 @@ import pytest
 from support.commands import RunCommand
 from support.terminal import on_a_terminal
 
-from robot_semantics.cli.usdf.views import numbers
+from robot_semantics.cli.usdf.views import numbers_text
 
 LONG = "a_name_of_thirty_characters"
 TABLES = [
@@ -64,7 +64,7 @@ def test_a_table_in_a_pipe_has_no_blanks_at_the_end_of_its_lines(
 
 
 def test_dust_prints_as_0_and_json_has_all_digits(folder: Path, run: RunCommand) -> None:
-    assert numbers((-1.90808e-20, 1e-11, 0.5)) == "0 1e-11 0.5"
+    assert numbers_text((-1.90808e-20, 1e-11, 0.5)) == "0 1e-11 0.5"
     (folder / "dust.usdf").write_text(
         '<world_state><model_state name="m"><pose>1e-18 0 -1e-18 0 0 0</pose></model_state></world_state>'
     )

@@ -18,7 +18,7 @@ import pytest
 
 from robot_semantics import read_world
 from robot_semantics.cli import main as command_line
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 
 
 def test_a_world_of_two_robots_of_one_file_stands_where_it_was_said(folder: Path) -> None:
@@ -29,7 +29,7 @@ def test_a_world_of_two_robots_of_one_file_stands_where_it_was_said(folder: Path
         ("a", "robot.urdf", None),
         ("b", "robot.urdf", "robot.srdf"),
     ]
-    T_world_b = resolve(state).pose("b", "world")
+    T_world_b = resolve_frames(state).pose("b", "world")
     expected = pinocchio.SE3(
         pinocchio.rpy.rpyToMatrix(0.0, 0.0, 0.5), np.array([1.0 - np.sin(0.5), 2.0 + np.cos(0.5), 0.0])
     )

@@ -18,7 +18,7 @@ from robot_semantics.kinematics.motions import (
     JointMotion,
     UnusablePose,
     joint_motion,
-    pose_of,
+    pose_from_positions,
     twist_in_parent,
     twist_of,
 )
@@ -57,7 +57,7 @@ def test_a_floating_joint_holds_everything_and_its_quaternion_has_length_one() -
     assert found.velocities is not None
     np.testing.assert_array_equal(found.velocities, twist)
     assert (found.lost_m, found.lost_rad) == (0.0, 0.0)
-    np.testing.assert_array_equal(pose_of(joint("floating"), found.positions), found.positions)
+    np.testing.assert_array_equal(pose_from_positions(joint("floating"), found.positions), found.positions)
     np.testing.assert_array_equal(twist_of(joint("floating"), twist), twist)
 
 
@@ -82,7 +82,7 @@ def test_a_turn_in_the_plane_has_no_tilt_and_never_one_that_is_no_number() -> No
 
 
 def test_planar_positions_and_rates_go_back_into_space() -> None:
-    pose = pose_of(joint("planar"), np.array([1.0, 2.0, 0.7]))
+    pose = pose_from_positions(joint("planar"), np.array([1.0, 2.0, 0.7]))
     np.testing.assert_allclose(pose, [1.0, 2.0, 0.0, *Rotation.from_euler("Z", 0.7).as_quat()], atol=1e-12)
     np.testing.assert_allclose(twist_of(joint("planar"), np.array([1.0, 2.0, 3.0])), [1.0, 2.0, 0.0, 0.0, 0.0, 3.0])
 

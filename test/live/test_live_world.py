@@ -22,7 +22,7 @@ from robot_semantics.live.settings import Source
 from robot_semantics.live.world import LiveWorld, ReceivedTransform, StaleStateError, live_world
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.transforms.pose import pose_matrix
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.world_state import WORLD
 from robot_semantics.usdf.writer import write_world
 
@@ -82,7 +82,7 @@ def test_a_root_link_that_others_place_on_tf_is_the_model_and_no_frame(joint: st
     np.testing.assert_allclose(pose_matrix(model.pose), matrix((1.0, 2.0, 0.0), 0.5), atol=1e-12)
     assert {frame.name: frame.parent for frame in world.state.frames} == {"odom": "map", "map": WORLD}
     expected = matrix((5.0, 0.0, 0.0), 1.0) @ matrix((1.0, 2.0, 0.0), 0.5)
-    np.testing.assert_allclose(resolve(world.state).pose("rover"), expected, atol=1e-12)
+    np.testing.assert_allclose(resolve_frames(world.state).pose("rover"), expected, atol=1e-12)
     assert model.twist is None
     assert not world.missing
 
@@ -139,7 +139,7 @@ def test_a_robot_on_another_robot_s_link_stands_on_that_model_and_moves_with_the
     model = world.state.model("rider")
     assert (model.parent, model.parent_link, model.twist) == ("carrier", "arm", (0.0,) * 6)
     expected = matrix((0.5, 0.0, 0.2), 0.3) @ matrix((0.1, 0.0, 0.0), 0.0)
-    resolved = resolve(world.state)
+    resolved = resolve_frames(world.state)
     np.testing.assert_allclose(resolved.pose("rider", "carrier"), expected, atol=1e-12)
     # It goes round the joint, 0.1 m away from it, at 2 rad/s.
     np.testing.assert_allclose(
@@ -158,7 +158,9 @@ def test_a_frame_on_a_link_hangs_on_that_link() -> None:
     world = taken(sample(turn=(0.3, 0.0)), camera={"arm": heard((0.0, 0.0, 0.4), stamp_ns=None)})
     (camera,) = world.state.frames
     assert (camera.parent, camera.parent_link) == ("rover", "arm")
-    np.testing.assert_allclose(resolve(world.state).pose("camera", "rover"), matrix((0.5, 0.0, 0.6), 0.3), atol=1e-12)
+    np.testing.assert_allclose(
+        resolve_frames(world.state).pose("camera", "rover"), matrix((0.5, 0.0, 0.6), 0.3), atol=1e-12
+    )
 
 
 def test_frames_above_the_frame_world_are_placed_by_inversion() -> None:
@@ -168,7 +170,7 @@ def test_frames_above_the_frame_world_are_placed_by_inversion() -> None:
         map={"earth": heard((0.0, 0.0, 3.0), 1.0, NOW_NS - 9)},
         base_link={"map": heard((4.0, 0.0, 0.0))},
     )
-    resolved = resolve(world.state)
+    resolved = resolve_frames(world.state)
     T_map_world, T_earth_map = matrix((1.0, 2.0, 0.0), 0.5), matrix((0.0, 0.0, 3.0), 1.0)
     np.testing.assert_allclose(resolved.pose("map"), np.linalg.inv(T_map_world), atol=1e-12)
     np.testing.assert_allclose(resolved.pose("earth"), np.linalg.inv(T_earth_map @ T_map_world), atol=1e-12)
@@ -181,7 +183,7 @@ def test_frames_above_the_frame_world_are_placed_by_inversion() -> None:
 def test_a_robot_that_carries_the_frame_world_is_placed_by_inversion() -> None:
     world = taken(sample(turn=(0.3, 0.0)), camera={"arm": heard((0.0, 0.0, 1.0))}, world={"camera": heard((2.0, 0, 0))})
     expected = np.linalg.inv(matrix((0.5, 0.0, 1.2), 0.3) @ matrix((2.0, 0.0, 0.0), 0.0))
-    np.testing.assert_allclose(resolve(world.state).pose("rover"), expected, atol=1e-12)
+    np.testing.assert_allclose(resolve_frames(world.state).pose("rover"), expected, atol=1e-12)
     assert not world.missing
 
 
@@ -199,7 +201,7 @@ def test_a_root_link_called_world_is_a_link_and_not_the_world(joint: str) -> Non
     parent, said = (WORLD, (own,)) if joint else ("", ())
     robot = RobotSample("ur", model, space, q, v, v, known, stamps, parent, "", said=said)
     world = taken(robot, camera={"world": heard((3.0, 0.0, 0.0))}, cup={"arm": heard((0.0, 0.0, 1.0))})
-    resolved = resolve(world.state)
+    resolved = resolve_frames(world.state)
     np.testing.assert_allclose(resolved.pose("ur"), matrix((at[0], at[1], 0.0), 0.0), atol=1e-12)
     np.testing.assert_allclose(resolved.pose("camera", "ur"), matrix((3.0, 0.0, 0.0), 0.0), atol=1e-12)
     np.testing.assert_allclose(resolved.pose("cup", "ur"), matrix((0.5, 0.0, 1.2), 0.3), atol=1e-12)
@@ -218,10 +220,10 @@ def test_of_several_trees_nobody_knows_how_they_stand_to_each_other() -> None:
 
 def test_transforms_in_a_circle_are_said_and_leave_a_state_that_resolves() -> None:
     world = taken(sample(), one={"two": heard((1.0, 0.0, 0.0))}, two={"one": heard((1.0, 0.0, 0.0))})
-    resolve(world.state)
+    resolve_frames(world.state)
     assert any(code == "cycle" for *_, code in codes(world))
     around = taken(sample(), base_link={"arm": heard((1.0, 0.0, 0.0))})
-    resolve(around.state)
+    resolve_frames(around.state)
     assert around.state.models[0].pose is None
     assert any(code == "cycle" for *_, code in codes(around))
 
@@ -267,7 +269,7 @@ def test_a_frame_with_the_name_of_a_model_s_link_is_left_out_and_named(frames: d
     assert all("(published by /driver)" in reason for reason in left_out.values())
     assert {frame.name for frame in world.state.frames} == {"good", "map"}
     write_world(world.state)
-    resolve(world.state)
+    resolve_frames(world.state)
 
 
 def test_odometry_in_a_link_of_a_model_places_nothing() -> None:
@@ -276,4 +278,4 @@ def test_odometry_in_a_link_of_a_model_places_nothing() -> None:
     world = taken(sample(said=said))
     assert world.state.models[0].pose is None
     assert ("pose", "rover", "", "left_out") in codes(world)
-    resolve(world.state)
+    resolve_frames(world.state)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from robot_semantics import Diagnostics, Severity
-from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError, check_files
+from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError, check_resources
 from robot_semantics.urdf.reader import parse_urdf
 
 MANIFEST = "<package><name>{}</name></package>"
@@ -154,7 +154,7 @@ def test_missing_meshes_are_warned_of_with_their_place(tmp_path: Path) -> None:
         '<collision><geometry><sphere radius="1"/></geometry></collision></link></robot>'
     )
     diagnostics = Diagnostics()
-    check_files(parse_urdf(text), PackageResolver((), {}), diagnostics, there.with_name("r.urdf"))
+    check_resources(parse_urdf(text), PackageResolver((), {}), diagnostics, there.with_name("r.urdf"))
     (problem,) = diagnostics
     assert (problem.severity, problem.code) == (Severity.WARNING, "missing-mesh")
     assert problem.message == f"mesh 'naQQQme.stl' is not found; tried {tmp_path}/naQQQme.stl"

@@ -26,7 +26,7 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.table import srdf_from_file
-from robot_semantics.xml.xacro import XacroOptions, read_document
+from robot_semantics.xml.xacro import XacroOptions, read_expanded
 
 pytestmark = pytest.mark.corpus
 
@@ -142,4 +142,4 @@ def test_the_table_in_the_documentation_is_up_to_date() -> None:
 
 
 def expanded(urdf: Path) -> str:
-    return etree.tostring(read_document(urdf, XacroOptions()).root).decode()
+    return etree.tostring(read_expanded(urdf, XacroOptions()).root).decode()

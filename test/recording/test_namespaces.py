@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from robot_semantics import read_world
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 
 URDF = (
     '<robot name="bot"><link name="base_link"/><link name="arm"/>'
@@ -50,7 +50,7 @@ def test_each_robot_has_the_tree_of_its_namespace_and_map_is_shared(tools: Any, 
     state = read_world(tools.folder / "state.usdf")
     assert [model.name for model in state.models] == ["a", "b"]
     assert sorted(frame.name for frame in state.frames) == ["a/odom", "a/tool", "b/odom", "b/tool", "map"]
-    world = resolve(state)
+    world = resolve_frames(state)
     for number, name in enumerate(("a", "b"), start=1):
         assert state.model(name).parent == f"{name}/odom"
         assert state.frame(f"{name}/tool").parent == name
@@ -64,7 +64,7 @@ def test_a_single_namespace_keeps_its_plain_frame_names(tools: Any, fleet: Any) 
     state = read_world(tools.folder / "state.usdf")
     assert [model.name for model in state.models] == ["one"]
     assert sorted(frame.name for frame in state.frames) == ["map", "odom", "tool"]
-    np.testing.assert_allclose(resolve(state).pose("one")[:3, 3], (21.0, 0, 0), atol=1e-12)
+    np.testing.assert_allclose(resolve_frames(state).pose("one")[:3, 3], (21.0, 0, 0), atol=1e-12)
 
 
 def test_odom_without_a_map_is_each_robots_own(tools: Any) -> None:
@@ -102,7 +102,7 @@ def test_without_a_description_odometry_and_tf_are_frames(tools: Any) -> None:
     assert (code, stderr) == (0, "")
     state = read_world(tools.folder / "state.usdf")
     assert state.models == ()
-    np.testing.assert_allclose(resolve(state).pose("laser")[:3, 3], (0.65, 0, 0), atol=1e-12)
+    np.testing.assert_allclose(resolve_frames(state).pose("laser")[:3, 3], (0.65, 0, 0), atol=1e-12)
 
 
 def test_arm_and_gripper_on_two_topics_are_one_robot(tools: Any) -> None:
@@ -145,7 +145,7 @@ def test_a_virtual_joints_parent_is_the_frame_of_its_robots_tree(tools: Any, top
     assert "not connected" not in stderr
     state = read_world(tools.folder / "state.usdf")
     assert {model.name: model.parent for model in state.models} == {"a": "a/odom", "b": "b/odom"}
-    world = resolve(state)
+    world = resolve_frames(state)
     np.testing.assert_allclose(world.pose("a")[:3, 3], (10.5, 0, 0), atol=1e-12)
     np.testing.assert_allclose(world.pose("b")[:3, 3], (20.0, 0, 0), atol=1e-12)
 

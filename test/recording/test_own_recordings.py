@@ -21,7 +21,7 @@ from rosbags.rosbag2 import Reader
 from robot_semantics import RobotSemanticsError, read_world
 from robot_semantics.convert.messages import topic_namespaces
 from robot_semantics.examples import FOLDER, example
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 
 VALID_TOPIC = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)+")
 """A full topic name as ROS 2 defines it."""
@@ -212,7 +212,7 @@ def test_a_root_link_called_world_is_the_root_of_another_s_recording(tools: Any)
     bag = tape.write(tools.folder / "bag")
     code, _, stderr = tools.run("export", bag, "--strict", "-o", tools.folder / "out.usdf")
     assert code == 0, stderr
-    world = resolve(read_world(tools.folder / "out.usdf"))
+    world = resolve_frames(read_world(tools.folder / "out.usdf"))
     assert world.pose("ur")[:3, 3].tolist() == [0.0, 0.0, 0.0]
     assert world.pose("camera")[:3, 3].tolist() == [1.0, 2.0, 3.0]
 
@@ -230,6 +230,6 @@ def test_a_root_link_called_world_below_another_frame_may_be_the_world_frame(too
         code, _, stderr = tools.run("export", bag, "--world-frame", frame, "-o", path)
         assert code == 0, stderr
         assert "world_frame" not in stderr
-        found = resolve(read_world(path))
+        found = resolve_frames(read_world(path))
         assert found.pose({"map": "map", "world": "ur"}[frame]) == pytest.approx(np.eye(4))
         assert found.pose(other)[:3, 3] == pytest.approx([1.0, 2.0, 0.0])

@@ -18,7 +18,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robot_semantics import WorldState, read_world
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.world_state import Frame, ModelState
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -54,7 +54,7 @@ def of(item: Frame | ModelState) -> Array:
 
 
 def on_arm(state: WorldState, name: str) -> Array:
-    return resolve(state).pose(name, "arm")
+    return resolve_frames(state).pose(name, "arm")
 
 
 def poses(seed: int, count: int) -> list[tuple[float, ...]]:
@@ -137,7 +137,7 @@ def test_a_robot_on_another_s_link_stands_on_that_link(tools: Any, told: bool) -
         assert model.twist == pytest.approx((1, 0, 0, 0, 0, 0), abs=1e-12)
         np.testing.assert_allclose(of(model), matrix((stand[0] + 1, *stand[1:])), atol=1e-12)
         expected = matrix(link) @ matrix((stand[0] + 1, *stand[1:]))
-        np.testing.assert_allclose(resolve(state).pose("b", "a"), expected, atol=1e-12)
+        np.testing.assert_allclose(resolve_frames(state).pose("b", "a"), expected, atol=1e-12)
     else:
         assert (model.parent, model.parent_link, model.pose, model.twist) == ("a", None, None, None)
 
@@ -190,7 +190,7 @@ def test_frames_above_a_frame_called_world_are_placed_by_inversion(tools: Any) -
     tape.tf([(tools.START, "earth", "moon", (4, 0, 0, *UNTURNED))])
     state, stderr = exported(tools, tape)
     assert warnings(stderr) == []
-    world = resolve(state)
+    world = resolve_frames(state)
     np.testing.assert_allclose(world.pose("earth"), np.linalg.inv(matrix(T_earth_world)), atol=1e-12)
     np.testing.assert_allclose(world.pose("cup"), matrix(T_world_cup), atol=1e-12)
     np.testing.assert_allclose(world.pose("moon", "earth")[:3, 3], (4, 0, 0), atol=1e-12)
@@ -203,8 +203,8 @@ def test_a_robot_that_carries_the_world_frame_is_placed_by_inversion(tools: Any)
     state, _ = exported(tools, tape)
     T_base_link = matrix((0, 0, 1, *Rotation.from_rotvec([0, 0, 0.3]).as_quat()))
     T_base_world = T_base_link @ matrix(T_link_camera) @ matrix(T_camera_world)
-    np.testing.assert_allclose(resolve(state).pose("arm"), np.linalg.inv(T_base_world), atol=1e-12)
-    np.testing.assert_allclose(resolve(state).pose("camera"), np.linalg.inv(matrix(T_camera_world)), atol=1e-12)
+    np.testing.assert_allclose(resolve_frames(state).pose("arm"), np.linalg.inv(T_base_world), atol=1e-12)
+    np.testing.assert_allclose(resolve_frames(state).pose("camera"), np.linalg.inv(matrix(T_camera_world)), atol=1e-12)
 
 
 def trees(tools: Any, robot: bool) -> Any:

@@ -22,7 +22,7 @@ from robot_semantics import read_world
 from robot_semantics.convert.json_form import world_from_json
 from robot_semantics.examples import example
 from robot_semantics.transforms.pose import Pose, Vec6
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 
 
 def _matrix(pose: Any) -> np.ndarray:
@@ -202,7 +202,9 @@ def test_the_world_frame_may_be_any_free_frame(tools: Any, drive: Path) -> None:
         )
         assert code == 0, stderr
 
-    usual, other, robot = (resolve(read_world(tools.folder / f"{name}.usdf")) for name in ("usual", "other", "robot"))
+    usual, other, robot = (
+        resolve_frames(read_world(tools.folder / f"{name}.usdf")) for name in ("usual", "other", "robot")
+    )
     T_map_odom, T_map_base = usual.pose("odom"), usual.pose("rover_arm")
     np.testing.assert_allclose(other.pose("map"), np.linalg.inv(T_map_odom), atol=1e-12)
     np.testing.assert_allclose(other.pose("rover_arm"), np.linalg.inv(T_map_odom) @ T_map_base, atol=1e-12)
@@ -283,7 +285,7 @@ def test_frames_above_the_world_frame_are_placed_by_inversion(tools: Any, moving
         path = tools.folder / f"state{len(options)}.usdf"
         code, _, stderr = tools.run("export", bag, "--at", "0.5", *options, "-o", path)
         assert code == 0, stderr
-        found = resolve(read_world(path))
+        found = resolve_frames(read_world(path))
         for name, T in expected.items():
             np.testing.assert_allclose(found.pose(name), T, atol=1e-12)
 

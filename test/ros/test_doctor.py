@@ -24,7 +24,7 @@ from support.nodes import LATCHED, Client, NodeProcess
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
-from robot_semantics.ros.tools.doctor import examine
+from robot_semantics.ros.tools.doctor import examine_ros
 
 pytestmark = pytest.mark.ros
 BEST_EFFORT = QoSProfile(depth=1, durability=DurabilityPolicy.VOLATILE, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -36,7 +36,7 @@ def _in_the_domain(domain: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def found(level: str, listen: float = 2.0) -> list[str]:
-    return [finding.text for finding in examine(listen) if finding.level == level]
+    return [finding.text for finding in examine_ros(listen) if finding.level == level]
 
 
 def found_at_last(count: int) -> list[str]:
@@ -49,7 +49,7 @@ def found_at_last(count: int) -> list[str]:
 
 
 def test_without_robots_there_is_no_problem() -> None:
-    findings = list(examine(0.5))
+    findings = list(examine_ros(0.5))
     assert [finding.level for finding in findings if finding.level == "problem"] == []
     assert any("a node hears another one after" in finding.text for finding in findings)
 
@@ -58,7 +58,7 @@ def test_what_is_heard_is_told_by_its_sender_and_what_is_not_by_its_kind(client:
     publisher = client.node.create_publisher(String, "robot_description", LATCHED)
     publisher.publish(String(data='<robot name="a"><link name="base_link"/></robot>'))
     for listen in (2.0, 4.0, 8.0, 16.0):
-        texts = {finding.level: finding.text for finding in examine(listen) if "received in" in finding.text}
+        texts = {finding.level: finding.text for finding in examine_ros(listen) if "received in" in finding.text}
         if "ok" in texts:
             break
     assert texts["ok"].startswith(f"received in {listen:g} s: /robot_description (/")

@@ -144,13 +144,13 @@ def test_the_files_of_one_launch_are_read_side_by_side_and_once(
     parameters.write_text("")
     context.launch_configurations.update(params_file=str(parameters), semantic_model="", loops=str(tmp_path / "r.yaml"))
     with pytest.raises(launch_arguments.LaunchArgumentError, match=r"loops:=.*r\.yaml: the file cannot be read"):
-        launch_arguments.node_parameters(context, {}, texts={"closed": "loops"})
+        launch_arguments.parameter_sources(context, {}, texts={"closed": "loops"})
     (tmp_path / "r.yaml").write_text("name_mot: [crank]")
     for number in (1, 2):
         path = tmp_path / f"r{number}.urdf.xacro"
         path.write_text(f'<robot name="r{number}"><link name="base"/></robot>')
         context.launch_configurations[f"model_{number}"] = str(path)
-    file, given = launch_arguments.node_parameters(
+    file, given = launch_arguments.parameter_sources(
         context, {"one": "model_1", "semantic": "semantic_model", "two": "model_2"}, {"fixed": 1}, {"closed": "loops"}
     )
     assert (file, given["fixed"], list(given)) == (str(parameters), 1, ["fixed", "closed", "one", "two"])

@@ -25,7 +25,7 @@ from support.nodes import LATCHED, Client, NodeProcess, joint_state, matrix_of
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.ros.messages.world_messages import world_from_message
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 
 pytestmark = pytest.mark.ros
 NODE = "/robot_semantics"
@@ -228,7 +228,7 @@ def test_with_source_tf_the_node_listens_and_never_publishes(client: Client, set
 
     state = client.until(known, "the pose from TF")
     assert state.model("base").parent == "platform"
-    np.testing.assert_allclose(resolve(state).pose("base", "odom")[:3, 3], [1.0, -2.0, 1.25], atol=1e-12)
+    np.testing.assert_allclose(resolve_frames(state).pose("base", "odom")[:3, 3], [1.0, -2.0, 1.25], atol=1e-12)
     assert {item.header.frame_id for item in client.transforms if item.child_frame_id == "base"} <= {"platform"}
     client.node.destroy_publisher(own)
     client.node.destroy_publisher(fixed)

@@ -21,7 +21,7 @@ from robot_semantics_interfaces.srv import GetWorldState, RestoreSnapshot, SaveS
 from support.nodes import Client, NodeProcess, said
 
 from robot_semantics import WorldState, read_world
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.reader import parse_world
 
 pytestmark = pytest.mark.ros
@@ -108,7 +108,7 @@ def test_an_entity_that_is_a_robot_by_parameter_is_saved_and_restored_under_the_
     assert not [item for item in answer.missing if item.code == "perhaps_the_same"]
     assert world.model("car").joint("turn").positions == pytest.approx((0.25,))
     # Frames that stand on it stand on it still: 5 + 1 and 2, the lamp 1 above.
-    np.testing.assert_allclose(resolve(world).pose("lamp")[:3, 3], (6.0, 2.0, 1.0), atol=1e-9)
+    np.testing.assert_allclose(resolve_frames(world).pose("lamp")[:3, 3], (6.0, 2.0, 1.0), atol=1e-9)
     assert state(client, "/robot_semantics").model("car").joints == world.model("car").joints
     back = restored(client, text=STATE.format(name="car", files="", x=3, turn=0.5))
     assert back.success, said(back.not_restored)
@@ -116,12 +116,12 @@ def test_an_entity_that_is_a_robot_by_parameter_is_saved_and_restored_under_the_
     simulated = state(client, "/mujoco_world")
     assert names(simulated) == {"my_car_1"}
     assert simulated.model("my_car_1").joint("turn").positions == pytest.approx((0.5,))
-    np.testing.assert_allclose(resolve(simulated).pose("my_car_1")[:3, 3], (8.0, 2.0, 0.0), atol=1e-9)
+    np.testing.assert_allclose(resolve_frames(simulated).pose("my_car_1")[:3, 3], (8.0, 2.0, 0.0), atol=1e-9)
     # The file of the first state, chosen by the robot's name, goes back into the entity.
     again = restored(client, name="saved", models=["car"])
     assert again.success, said(again.not_restored)
     np.testing.assert_allclose(
-        resolve(state(client, "/mujoco_world")).pose("my_car_1")[:3, 3], (6.0, 2.0, 0.0), atol=1e-9
+        resolve_frames(state(client, "/mujoco_world")).pose("my_car_1")[:3, 3], (6.0, 2.0, 0.0), atol=1e-9
     )
 
 

@@ -49,7 +49,7 @@ from robot_semantics.cli.schema import command_schema
 from robot_semantics.examples import example
 from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.usdf.fields import ages_of
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.saved_descriptions import Texts, check_descriptions
 from robot_semantics.usdf.snapshots import SnapshotStore, comment_of
@@ -250,7 +250,7 @@ def test_tf_frames_outside_the_robots_are_saved(client: Client, world: World) ->
     assert frames["camera"].pose.xyz_rpy == (0.0, 0.0, 0.5, 0.0, 0.0, 0.0)
     expected = pose_matrix(state.model("rover_arm").link("palm_link").pose)
     expected[:3, 3] += 0.5 * expected[:3, 2]
-    np.testing.assert_allclose(resolve(state).pose("camera", "rover_arm"), expected, atol=1e-9)
+    np.testing.assert_allclose(resolve_frames(state).pose("camera", "rover_arm"), expected, atol=1e-9)
     assert restore(client, "framed").success
     client.node.destroy_publisher(publisher)
 

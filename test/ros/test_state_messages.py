@@ -23,7 +23,7 @@ from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.transforms.pose import Pose, pose_from_matrix
 from robot_semantics.usdf.compare import compare
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.table import DifferenceKind
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState
@@ -158,7 +158,7 @@ def test_transforms_put_every_link_where_the_state_has_it(rover: RobotModel, wit
     assert len(set(children)) == len(children)
     # Compose the transforms as a listener would, with scipy.
     by_child = {message.child_frame_id: message for message in transforms}
-    resolved = resolve(state)
+    resolved = resolve_frames(state)
     for link in rover.link_names:
         T, here = np.eye(4), link
         while here != "world":
@@ -203,8 +203,10 @@ def test_frames_on_links_stand_on_these_links(rover: RobotModel) -> None:
     assert back.lost == ()
     frame = back.value.frame("camera")
     assert (frame.parent, frame.parent_link) == ("rover_arm", "tool_frame")
-    pose = pose_from_matrix(resolve(back.value).pose("camera", "rover_arm"))
-    expected = resolve(WorldState(models=(replace(model, parent="world"),))).pose("rover_arm::tool_frame", "rover_arm")
+    pose = pose_from_matrix(resolve_frames(back.value).pose("camera", "rover_arm"))
+    expected = resolve_frames(WorldState(models=(replace(model, parent="world"),))).pose(
+        "rover_arm::tool_frame", "rover_arm"
+    )
     step = np.eye(4)
     step[:3, :3] = Rotation.from_euler("z", 0.5).as_matrix()
     step[:3, 3] = (0.1, 0.2, 0.3)

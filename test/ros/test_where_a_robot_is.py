@@ -29,7 +29,7 @@ from robot_semantics import WorldState
 from robot_semantics.cli.main import main
 from robot_semantics.ros.messages.world_messages import items_from_messages, world_to_message
 from robot_semantics.transforms.pose import Pose, pose_from_matrix, pose_matrix
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import WORLD
 
@@ -115,7 +115,7 @@ def test_a_base_that_another_node_moves_is_where_tf_has_it(node: Any, client: Cl
     assert state.models[0].parent == "odom"
     assert {frame.name: frame.parent for frame in state.frames} == {"odom": "map", "map": WORLD}
     expected = matrix(5, 0, 0, 1.0) @ matrix(1, 2, 0, 0.5)
-    np.testing.assert_allclose(resolve(state).pose("r"), expected, atol=1e-12)
+    np.testing.assert_allclose(resolve_frames(state).pose("r"), expected, atol=1e-12)
     _, answer = one.saved()
     assert {item.kind for item in answer.missing} == {"links"}
     # The node cannot move robots that others move, and reports this.
@@ -278,7 +278,7 @@ def test_a_pose_is_restored_through_the_frames_of_its_world(node: Any) -> None:
     state, _ = one.saved()
     assert state.models[0].parent == "odom"
     np.testing.assert_allclose(pose_matrix(state.models[0].pose), matrix(7, 8, 0), atol=1e-12)
-    np.testing.assert_allclose(resolve(state).pose("r"), matrix(8, 8, 0), atol=1e-12)
+    np.testing.assert_allclose(resolve_frames(state).pose("r"), matrix(8, 8, 0), atol=1e-12)
 
 
 def test_what_a_fixed_base_cannot_take_is_refused_item_by_item(node: Any) -> None:
@@ -414,11 +414,11 @@ def test_a_robot_on_another_robot_s_link_is_saved_and_restored_there(client: Cli
         state = client.until(whole, "both robots")
         assert (state.model("b").parent, state.model("b").parent_link) == ("a", "arm")
         expected = matrix(0.5, 0, 0.2, 0.3) @ matrix(0, 0.1, 0)
-        np.testing.assert_allclose(resolve(state).pose("b", "a"), expected, atol=1e-12)
+        np.testing.assert_allclose(resolve_frames(state).pose("b", "a"), expected, atol=1e-12)
         answer = one.restore(MOVED)
         assert answer.success, answer.message
         moved = one.saved()[0]
-        np.testing.assert_allclose(resolve(moved).pose("b", "a"), matrix(0.0, 2.0, 0.0, 0.0), atol=1e-9)
+        np.testing.assert_allclose(resolve_frames(moved).pose("b", "a"), matrix(0.0, 2.0, 0.0, 0.0), atol=1e-9)
 
 
 MOVED = """<world_state><model_state name="a"><parent>odom</parent><pose>0 0 0 0 0 0</pose>
@@ -442,7 +442,7 @@ def test_a_root_link_called_world_is_saved_and_restored_as_a_link(node: Any, cli
         return state if state.models[0].joints and placed and state.frames else None
 
     state = client.until(whole, "the robot and the camera")
-    world = resolve(state)
+    world = resolve_frames(state)
     np.testing.assert_allclose(world.pose("r"), matrix(1, 2, 0, 0.5) if base else np.eye(4), atol=1e-12)
     np.testing.assert_allclose(world.pose("camera", "r"), matrix(0, 0, 3), atol=1e-12)
     client.node.destroy_publisher(publisher)
@@ -484,7 +484,7 @@ def test_a_leading_slash_of_a_frame_changes_nothing(
         client.node.destroy_publisher(publisher)
     state = one.state()
     assert (state.models[0].parent, {frame.name for frame in state.frames}) == ("odom", {"odom", "map"})
-    np.testing.assert_allclose(resolve(state).pose("r"), matrix(6.0, 2.0, 0.0), atol=1e-12)
+    np.testing.assert_allclose(resolve_frames(state).pose("r"), matrix(6.0, 2.0, 0.0), atol=1e-12)
 
 
 def test_odometry_of_a_frame_that_nothing_explains_is_named(start: Any, client: Client) -> None:

@@ -27,7 +27,7 @@ from support.worlds import block, model_from_text
 from robot_semantics import write_world
 from robot_semantics.examples import example
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.simulation.drake import DrakeSimulator, build_world
+from robot_semantics.simulation.drake import DrakeSimulator, build_drake_world
 from robot_semantics.simulation.sdf_export import sdf_of
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.usdf.reader import parse_world
@@ -99,7 +99,7 @@ class Parsed:
 @pytest.mark.parametrize("shape", ['<sphere radius="0.1"/>', '<cylinder radius="0.1" length="0.2"/>'])
 def test_surfaces_are_what_drakes_own_parser_makes_of_the_file(inner: str, shape: str) -> None:
     urdf = ball(inner, shape)
-    ours = build_world(WorldSpec((spec(urdf),))).diagram
+    ours = build_drake_world(WorldSpec((spec(urdf),))).diagram
     (scene_graph,) = [system for system in ours.GetSystems() if "scene_graph" in system.get_name()]
     assert said(scene_graph, "ball") == said(Parsed(urdf).scene_graph, "ball")
 
@@ -145,7 +145,7 @@ def test_a_world_of_which_nothing_is_said_touches_at_points() -> None:
 )
 def test_what_drake_refuses_is_an_error_with_its_place_and_drakes_reason(inner: str, words: str) -> None:
     with pytest.raises(WorldSpecError) as error:
-        build_world(WorldSpec((spec(ball(inner)),)))
+        build_drake_world(WorldSpec((spec(ball(inner)),)))
     assert words in str(error.value)
     assert ":3:55: model 'ball': collision 'ball/0': " in str(error.value)
     assert str(error.value).endswith("[/robot/link[@name='ball']/collision/drake:proximity_properties]")
@@ -153,7 +153,7 @@ def test_what_drake_refuses_is_an_error_with_its_place_and_drakes_reason(inner: 
 
 def test_what_drake_passes_over_without_a_word_is_noted_with_the_nearest_name() -> None:
     inner = '<drake:mu_statik value="2"/><mu_static value="2"/><drake:mu_static value="3"/><drake:mu_static value="4"/>'
-    notes = [str(note) for note in build_world(WorldSpec((spec(ball(inner)),))).notes]
+    notes = [str(note) for note in build_drake_world(WorldSpec((spec(ball(inner)),))).notes]
     begin = "model 'ball': collision 'ball/0' states "
     assert [note.removeprefix(begin) for note in notes if note.startswith(begin)] == [
         "<drake:mu_statik>, which Drake does not know; did you mean <drake:mu_static>?",

@@ -21,15 +21,15 @@ from support.worlds import block, model_from_files, model_from_text, pose_at, ro
 from robot_semantics import ForwardKinematics, UnknownNameError, WorldState, write_world
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.simulation.loading import ENGINES, start
+from robot_semantics.simulation.loading import ENGINES, start_simulator
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.simulator import ControlMode, Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.transforms.pose import Pose, pose_matrix
 from robot_semantics.usdf.commands import JointCommand, commands_of, commands_state
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.robot import complete
+from robot_semantics.usdf.robot import complete_model
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, ModelState
 
 pytest.importorskip("pydrake", reason="Drake is not installed (pip install '.[drake]')")
@@ -62,7 +62,7 @@ TABLE = f"""<robot name="table"><link name="base">{INERTIAL}</link><link name="m
 
 
 def started(engine: str, *models: ModelSpec, ground: bool = True) -> Simulator:
-    return start(engine, WorldSpec(models, ground=ground), lambda text: None)
+    return start_simulator(engine, WorldSpec(models, ground=ground), lambda text: None)
 
 
 def worlds(robots: Path) -> dict[str, tuple[ModelSpec, ...]]:
@@ -79,7 +79,7 @@ def worlds(robots: Path) -> dict[str, tuple[ModelSpec, ...]]:
 
 def link_places(state: WorldState) -> dict[str, np.ndarray]:
     """Return where an engine says that every link is in the world."""
-    placed = resolve(state)
+    placed = resolve_frames(state)
     return {
         f"{model.name}/{link.name}": placed.pose(model.name) @ pose_matrix(link.pose)
         for model in state.models
@@ -162,7 +162,7 @@ def test_an_edited_file_does_what_it_says_and_not_what_the_engines_state_beside_
     report = simulator.restore(replace(state, models=(replace(model, pose=pose_at((1, 2, 3)), links=()),)))
     assert report.applied
     assert not report.exact
-    np.testing.assert_allclose(resolve(simulator.capture()).pose("pendulum")[:3, 3], (1, 2, 3), atol=1e-12)
+    np.testing.assert_allclose(resolve_frames(simulator.capture()).pose("pendulum")[:3, 3], (1, 2, 3), atol=1e-12)
     wanted = {JointCommand("pendulum", "swing", "position"): 0.25}
     engines = [each for each in state.engines if each.name == engine]
     report = simulator.restore(replace(state, engines=(*engines, commands_state(wanted))))
@@ -195,7 +195,7 @@ def test_an_object_is_put_where_the_link_that_carries_it_is(engine: str) -> None
     report = simulator.restore(parse_world(write_world(WorldState(models=(swung, carried)))))
     assert report.complete, report.message
     # The arm hangs along -z of its link, which is -x of the world after a quarter turn about y.
-    placed = resolve(simulator.capture())
+    placed = resolve_frames(simulator.capture())
     np.testing.assert_allclose(placed.pose("held")[:3, 3], (-0.7, 0.0, 1.0), atol=1e-9)
 
 
@@ -225,7 +225,7 @@ def test_an_object_on_a_link_of_unknown_pose_is_named_and_the_rest_is_restored()
         ("frame", "lid"),
     }
     assert report.applied
-    assert resolve(simulator.capture()).pose("pendulum")[2, 3] == 1.0
+    assert resolve_frames(simulator.capture()).pose("pendulum")[2, 3] == 1.0
     assert not simulator.restore(state).applied
 
 
@@ -241,12 +241,12 @@ def test_a_frame_on_a_link_is_captured_on_that_link_and_moves_with_it(engine: st
     frame = captured.frame("camera")
     assert (frame.parent, frame.parent_link, frame.pose) == ("pendulum", "arm", camera.pose)
     # The arm hangs along -z of its link, which is -x of the world after a quarter turn about y.
-    np.testing.assert_allclose(resolve(captured).pose("lens")[:3, 3], (-0.7, 0.25, 1.0), atol=1e-9)
+    np.testing.assert_allclose(resolve_frames(captured).pose("lens")[:3, 3], (-0.7, 0.25, 1.0), atol=1e-9)
     down = replace(swung, joints=(JointState("swing", (0.0,), (0.0,)),))
     assert simulator.restore(WorldState(models=(down,))).complete
-    np.testing.assert_allclose(resolve(simulator.capture()).pose("lens")[:3, 3], (0.0, 0.25, 0.3), atol=1e-9)
+    np.testing.assert_allclose(resolve_frames(simulator.capture()).pose("lens")[:3, 3], (0.0, 0.25, 0.3), atol=1e-9)
     assert {f.name for f in simulator.capture(motion_only=True).frames} == {"camera", "lens"}
-    resolve(simulator.capture(motion_only=True))
+    resolve_frames(simulator.capture(motion_only=True))
     assert simulator.capture(["block"]).frames == ()
 
 
@@ -326,7 +326,7 @@ def test_links_of_a_drake_world_are_where_our_kinematics_has_them() -> None:
     simulator = started("drake", rover())
     (model,) = simulator.capture().models
     robot = rover().robot
-    bare = complete(replace(model, links=()), ForwardKinematics(robot))
+    bare = complete_model(replace(model, links=()), ForwardKinematics(robot))
     poses = {link.name: link.pose for link in bare.links}
     for link in model.links:
         assert link.pose is not None

@@ -24,10 +24,10 @@ from support.worlds import model_from_text
 from robot_semantics import WorldState
 from robot_semantics.convert.mujoco_key_text import parse_keyframe
 from robot_semantics.convert.mujoco_keyframe import from_keyframe, to_keyframe
-from robot_semantics.simulation.mujoco_builder import build_world
+from robot_semantics.simulation.mujoco_builder import build_mujoco_world
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.transforms.pose import pose_matrix
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import WORLD, Frame, ModelState
 
@@ -49,7 +49,7 @@ def placed(model: Any, key: Any) -> Any:
 def world_of(world: RandomWorld) -> tuple[Any, dict[str, ModelSpec]]:
     """Return the MuJoCo model of a random world, and its robots."""
     specs = {name: model_from_text(name, *files) for name, files in world.robots.items()}
-    return build_world(WorldSpec(tuple(specs.values()), ground=False)).model, specs
+    return build_mujoco_world(WorldSpec(tuple(specs.values()), ground=False)).model, specs
 
 
 def twist_in_mujoco(model: Any, data: Any, body: str) -> np.ndarray:
@@ -71,7 +71,7 @@ def test_models_on_every_base_are_where_they_were_after_a_keyframe(known: bool) 
         assert back.lost == ()
         assert sorted(each.name for each in back.value.models) == sorted(robots)
         assert back.value.frames == ()
-        data, after, before = placed(model, there.value), resolve(back.value), resolve(world.state)
+        data, after, before = placed(model, there.value), resolve_frames(back.value), resolve_frames(world.state)
         for name, robot in robots.items():
             bases.add(robot.root_joint.type.value if robot.has_virtual_joint else None)
             root = robot.root_link
@@ -104,7 +104,7 @@ def test_objects_without_joints_are_models_with_their_poses(frame: bool) -> None
     rng = np.random.default_rng(5)
     kinds = {"held": None, "standing": "fixed", "sliding": "planar", "loose": "floating"}
     specs = {name: model_from_text(name, POST, None if kind is None else srdf(kind)) for name, kind in kinds.items()}
-    model = build_world(WorldSpec(tuple(specs.values()), ground=False)).model
+    model = build_mujoco_world(WorldSpec(tuple(specs.values()), ground=False)).model
     T_odom = random_pose(rng) if frame else np.eye(4)
     expected = {name: random_pose(rng) for name in kinds}
     expected["sliding"] = T_odom @ motion("planar", np.array([0.0, 0.0, 1.0]), np.array([0.3, -0.2, 0.4]))
@@ -124,7 +124,7 @@ def test_objects_without_joints_are_models_with_their_poses(frame: bool) -> None
 
 def test_what_a_base_cannot_do_is_listed() -> None:
     specs = (model_from_text("standing", POST, srdf("fixed")), model_from_text("sliding", POST, srdf("planar")))
-    model = build_world(WorldSpec(specs, ground=False)).model
+    model = build_mujoco_world(WorldSpec(specs, ground=False)).model
     at = pose_of(motion("prismatic", np.array([0.0, 0.0, 1.0]), np.array([0.25])))
     moving = (0.0, 0.0, 0.5, 0.0, 0.0, 0.0)
     state = WorldState(models=tuple(ModelState(spec.name, WORLD, at, moving) for spec in specs))
@@ -151,7 +151,7 @@ def test_a_joint_whose_name_ends_like_a_variable_is_a_joint_of_its_own() -> None
         '<parent link="a"/><child link="b"/></joint></robot>'
     )
     spec = model_from_text("r", urdf)
-    model = build_world(WorldSpec((spec,), ground=False)).model
+    model = build_mujoco_world(WorldSpec((spec,), ground=False)).model
     text = (
         "<world_state><model_state name='r'><pose>0 0 0 0 0 0</pose><joint_state name='lift/x'>"
         "<positions>0.5</positions><velocities>2</velocities></joint_state></model_state></world_state>"

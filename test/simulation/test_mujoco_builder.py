@@ -22,7 +22,7 @@ from robot_semantics.examples import example
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot
 from robot_semantics.simulation.mujoco import MujocoSimulator
-from robot_semantics.simulation.mujoco_builder import build_world
+from robot_semantics.simulation.mujoco_builder import build_mujoco_world
 from robot_semantics.simulation.simulator import ControlMode
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
 
@@ -128,7 +128,7 @@ def test_nearly_every_robot_compiles_and_runs(robots: Path) -> None:
         except DescriptionError:
             continue  # not a robot, or a part was left out: the readers' tests say why
         try:
-            built = build_world(spec)
+            built = build_mujoco_world(spec)
         except WorldSpecError as error:
             problems.append(f"{urdf.name}: {error}")
             continue
@@ -143,8 +143,8 @@ def test_nearly_every_robot_compiles_and_runs(robots: Path) -> None:
 
 
 def test_the_same_world_has_the_same_digest_in_every_build() -> None:
-    first, second = (build_world(WorldSpec((rover(), block()))) for _ in range(2))
-    other = build_world(WorldSpec((rover(), block()), timestep=0.001))
+    first, second = (build_mujoco_world(WorldSpec((rover(), block()))) for _ in range(2))
+    other = build_mujoco_world(WorldSpec((rover(), block()), timestep=0.001))
     assert first.digest == second.digest != other.digest
 
 

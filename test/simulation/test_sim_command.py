@@ -24,7 +24,7 @@ from robot_semantics import Diagnostics, read_world
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
 from robot_semantics.simulation.loading import ModelFiles, world_from_state
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 
 WORLD = str(example("rover_arm.usdf"))
 
@@ -207,7 +207,7 @@ def test_the_exported_model_is_the_one_that_is_simulated_and_stands_where_it_sto
             assert tuple(data.joint(f"{item.name}/{joint.name}").qpos.tolist()) == joint.positions
     assert data.time == pytest.approx(0.6)
     mujoco.mj_kinematics(model, data)
-    world = resolve(state)
+    world = resolve_frames(state)
     for item in state.models:
         for link in item.links:
             T = world.pose(f"{item.name}::{link.name}")

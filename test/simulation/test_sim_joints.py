@@ -17,7 +17,7 @@ from support.worlds import model_from_text
 
 from robot_semantics.kinematics.motions import elementary_motions
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.simulation.loading import start
+from robot_semantics.simulation.loading import start_simulator
 from robot_semantics.simulation.sim_models import sim_joints
 from robot_semantics.simulation.world_spec import WorldSpec
 
@@ -41,7 +41,7 @@ FREE = '<joint name="free" type="{}">{{}}</joint>'
 @pytest.mark.parametrize("engine", ["mujoco", "drake"])
 def test_every_simulator_notes_what_it_does_not_limit(engine: str) -> None:
     pytest.importorskip({"mujoco": "mujoco", "drake": "pydrake"}[engine])
-    simulator = start(engine, WorldSpec((model_from_text("m", robot(IDLE, STUCK)),)), lambda _: None)
+    simulator = start_simulator(engine, WorldSpec((model_from_text("m", robot(IDLE, STUCK)),)), lambda _: None)
     assert [str(note) for note in simulator.notes if "not limited" in note.message] == [
         "model 'm': joint 'idle' has the effort limit 0: not limited",
         "model 'm': joint 'stuck' has limits 0.5 and 0.5: not limited",

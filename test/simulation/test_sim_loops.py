@@ -25,7 +25,7 @@ from robot_semantics.base.errors import ArrayError
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.simulation.drake_directives import directives_of
-from robot_semantics.simulation.loading import start
+from robot_semantics.simulation.loading import start_simulator
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.mujoco_export import mjcf_of
 from robot_semantics.simulation.sdf_export import sdf_of
@@ -55,7 +55,7 @@ def heavy(text: str, centre: str = "0.1 0 0") -> str:
 
 def simulator(engine: str, model: ModelSpec) -> Simulator:
     pytest.importorskip(ENGINES[engine])
-    return start(engine, WorldSpec((model,), ground=False), lambda _: None)
+    return start_simulator(engine, WorldSpec((model,), ground=False), lambda _: None)
 
 
 def pose(world: Simulator, link: str) -> FloatArray:

@@ -37,7 +37,7 @@ from robot_semantics.simulation.sdf_export import ObjMeshes, sdf_of
 from robot_semantics.simulation.world_spec import WorldSpec
 from robot_semantics.transforms.pose import pose_matrix
 from robot_semantics.urdf.tree import Mesh
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +76,7 @@ class Loaded:
 
 
 def expected(state: WorldState) -> dict[tuple[str, str], np.ndarray]:
-    placed = resolve(state)
+    placed = resolve_frames(state)
     return {
         (model.name, link.name): placed.pose(model.name) @ pose_matrix(link.pose)
         for model in state.models
@@ -125,7 +125,7 @@ def test_an_sdf_world_has_every_link_where_our_kinematics_has_it_at_any_position
     meshes.folder.mkdir()
     for path, surface in meshes.surfaces.items():
         path.write_text(obj_of(surface))
-    loaded, placed = Loaded(tmp_path / "world.sdf"), resolve(state)
+    loaded, placed = Loaded(tmp_path / "world.sdf"), resolve_frames(state)
     # Drake has a hull of each collision mesh, no larger and no smaller than ours.
     inspector = loaded.scene_graph.model_inspector()
     for link in arm.robot.links:

@@ -172,11 +172,11 @@ def simulation(engine: str) -> Callable[[WorldState, Robots, Path], Answer]:
 
     def run(state: WorldState, robots: Robots, _folder: Path) -> Answer:
         pytest.importorskip({"drake": "pydrake"}.get(engine, engine))
-        from robot_semantics.simulation.loading import start
+        from robot_semantics.simulation.loading import start_simulator
         from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 
         specs = tuple(ModelSpec(name, robot_from_text(*texts)) for name, texts in robots.items())
-        simulator = start(engine, WorldSpec(specs, ground=False), lambda text: None)
+        simulator = start_simulator(engine, WorldSpec(specs, ground=False), lambda text: None)
         report = simulator.restore(state)
         if not report.complete:
             raise RefusedError(report.not_restored)

@@ -20,7 +20,7 @@ from robot_semantics import RobotModel, WorldState
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.transforms.pose import Pose, Vec6
 from robot_semantics.usdf.apply import AppliedState, Base, apply_model_state, resolve_with
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState
 
@@ -55,7 +55,7 @@ def matrix(xyz_rpy: tuple[float, ...]) -> FloatArray:
 
 
 def applied(model: ModelState, of: RobotModel, *frames: Frame, base: Base | None = None) -> AppliedState:
-    return apply_model_state(model, resolve(WorldState(models=(model,), frames=frames)), of, base=base)
+    return apply_model_state(model, resolve_frames(WorldState(models=(model,), frames=frames)), of, base=base)
 
 
 def item(result: AppliedState, kind: str, name: str = "") -> str:
@@ -85,7 +85,7 @@ def test_a_pose_on_a_link_of_the_model_that_is_the_frame_is_not_one_in_the_frame
     hand = LinkState("hand", Pose((1.0, 2.0, 0.0, 0.0, 0.0, np.pi / 2)), (0.0, 0.0, 0.0, 0.0, 0.0, 2.0))
     carrier = ModelState("odom", "world", Pose((7.0, 0.0, 0.0, 0.0, 0.0, 0.0)), links=(hand,))
     model = ModelState("arm", "odom", on_link, (0.0,) * 6, parent_link="hand")
-    result = apply_model_state(model, resolve(WorldState(models=(carrier, model))), robot("planar"))
+    result = apply_model_state(model, resolve_frames(WorldState(models=(carrier, model))), robot("planar"))
     assert result.base_positions == pytest.approx((1.0, 2.5, np.pi / 2))
     assert result.base_twist == pytest.approx((-1.0, 0.0, 0.0, 0.0, 0.0, 2.0))
 
@@ -202,7 +202,7 @@ def test_a_stated_joint_goes_before_links_that_disagree_and_these_are_refused() 
 def test_what_is_neither_stated_nor_follows_stays_and_is_listed() -> None:
     model = ModelState("arm", joints=(JointState("shoulder", (0.3,), (0.1,)),))
     present = np.array([0.0, 0.4, 0.0, 0.0])
-    result = apply_model_state(model, resolve(WorldState(models=(model,))), robot(), positions=present)
+    result = apply_model_state(model, resolve_frames(WorldState(models=(model,))), robot(), positions=present)
     assert result.positions[1] == 0.4
     assert set(result.kept) == {"elbow", "grip", "follow"}
     assert np.isnan(result.velocities[1:]).all()

@@ -30,12 +30,12 @@ from robot_semantics.base.errors import ArrayError
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.transforms.pose import Pose
-from robot_semantics.usdf.combine import merge, prefixed, renamed, split
+from robot_semantics.usdf.combine import merge_states, prefixed, renamed, split_state
 from robot_semantics.usdf.commands import COMMANDS, JointCommand, commands_of
 from robot_semantics.usdf.compare import compare
 from robot_semantics.usdf.edit import removed, set_joints, set_named_state, set_pose, without_engines
-from robot_semantics.usdf.frames import NotStatedError, resolve
-from robot_semantics.usdf.interpolate import interpolate, share_at
+from robot_semantics.usdf.frames import NotStatedError, resolve_frames
+from robot_semantics.usdf.interpolate import interpolate_states, share_at
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState
 
@@ -56,15 +56,15 @@ def test_merged_worlds_have_everything_once() -> None:
     a = WorldState("w", (ModelState("a", "odom"),), (ODOM,), 5, foreign=("<!-- a -->",))
     b = WorldState(None, (ModelState("b", "odom"),), (replace(ODOM, at=9),), None, (EngineState("e", "1"),))
     both = WorldState("w", (*a.models, *b.models), (ODOM,), 5, b.engines, a.foreign)
-    assert merge([a, b]) == both
-    assert merge([both, both]) == both
+    assert merge_states([a, b]) == both
+    assert merge_states([both, both]) == both
 
 
 def test_different_states_of_one_engine_are_left_out() -> None:
     a = WorldState(models=(ModelState("a"),), engines=(EngineState("e", "1"), EngineState("f", "1")))
     b = WorldState(models=(ModelState("b"),), engines=(EngineState("e", "2"),))
     diagnostics = Diagnostics()
-    merged = merge([a, b, a], diagnostics=diagnostics)
+    merged = merge_states([a, b, a], diagnostics=diagnostics)
     assert merged.engines == (EngineState("f", "1"),)
     assert [item.severity.value for item in diagnostics] == ["warning"]
 
@@ -74,13 +74,13 @@ def test_conflicts_are_reported_all_together() -> None:
     b = WorldState("w", (ModelState("a", twist=ZERO),), (replace(ODOM, twist=ZERO), Frame("c")), 6)
     diagnostics = Diagnostics()
     with pytest.raises(DescriptionError) as caught:
-        merge([a, b], sources=["a.usdf", "b.usdf"], diagnostics=diagnostics)
+        merge_states([a, b], sources=["a.usdf", "b.usdf"], diagnostics=diagnostics)
     errors = [item for item in caught.value.diagnostics if item.severity.value == "error"]
     assert sorted(item.code for item in errors) == ["name-conflict", "name-conflict", "name-conflict", "time-conflict"]
     assert {item.place.source for item in errors} == {"b.usdf"}
     assert "'a' has other values in a.usdf" in str(caught.value)
     assert "'c' is a model in one state and a frame in another" in str(caught.value)
-    merged = merge([prefixed(a, "a_"), prefixed(b, "b_")], any_time=True, diagnostics=diagnostics)
+    merged = merge_states([prefixed(a, "a_"), prefixed(b, "b_")], any_time=True, diagnostics=diagnostics)
     assert [body.name for body in merged.bodies] == ["a_a", "a_c", "b_a", "a_odom", "b_odom", "b_c"]
     assert [(item.severity.value, item.code) for item in diagnostics] == [
         ("note", "world-name"),
@@ -106,23 +106,23 @@ def test_split_parts_stand_where_they_stood_and_merge_back() -> None:
     moving = replace(ODOM, twist=(0.1, 0.0, 0.0, 0.0, 0.0, 1.0))
     state = WorldState("w", (carrier, load, free), (moving, Frame("unused")), 7, (EngineState("e", "1"),))
     diagnostics = Diagnostics()
-    parts = split(state, diagnostics)
+    parts = split_state(state, diagnostics)
     assert [(name, [frame.name for frame in part.frames]) for name, part in parts.items()] == [
         ("truck", ["odom"]),
         ("box", ["odom", "truck"]),
         ("ball", []),
     ]
     assert [item.code for item in diagnostics] == ["left-out", "left-out"]
-    whole = resolve(state)
+    whole = resolve_frames(state)
     for name, part in parts.items():
-        alone = resolve(part)
+        alone = resolve_frames(part)
         np.testing.assert_allclose(alone.pose(name), whole.pose(name), atol=1e-14)
         np.testing.assert_allclose(alone.relative_twists((name,)), whole.relative_twists((name,)), atol=1e-14)
-    assert merge([parts["truck"], parts["ball"]]) == WorldState("w", (carrier, free), (moving,), 7)
-    assert merge(list(parts.values())) == WorldState("w", (carrier, load, free), (moving,), 7)
+    assert merge_states([parts["truck"], parts["ball"]]) == WorldState("w", (carrier, free), (moving,), 7)
+    assert merge_states(list(parts.values())) == WorldState("w", (carrier, load, free), (moving,), 7)
     moved = replace(parts["truck"], models=(replace(carrier, pose=Pose(ZERO)),))
     with pytest.raises(DescriptionError) as error:
-        merge([moved, parts["box"]])
+        merge_states([moved, parts["box"]])
     assert codes(error) == ["name-conflict"]
 
 
@@ -135,19 +135,19 @@ def test_split_places_an_object_on_a_link_by_the_joints_and_merge_undoes_it(rove
     lid = ModelState("lid", "camera", Pose((0.0, 0.0, 0.3, 0.0, 0.0, 0.0)))
     state = WorldState("w", (arm, cup, lid), (ODOM, camera), 7)
     with pytest.raises(NotStatedError, match="pose of 'arm::tool_frame'"):
-        split(state)
-    parts = split(state, robots={"arm": rover})
-    T_arm_tool = resolve(WorldState(models=(replace(whole, parent="world"),))).pose("arm::tool_frame", "arm")
-    T_odom_arm = resolve(WorldState(models=(arm,), frames=(ODOM,))).pose("arm")
+        split_state(state)
+    parts = split_state(state, robots={"arm": rover})
+    T_arm_tool = resolve_frames(WorldState(models=(replace(whole, parent="world"),))).pose("arm::tool_frame", "arm")
+    T_odom_arm = resolve_frames(WorldState(models=(arm,), frames=(ODOM,))).pose("arm")
     step = np.eye(4)
     step[:3, :3], step[2, 3] = Rotation.from_euler("z", 0.5).as_matrix(), 0.1
-    np.testing.assert_allclose(resolve(parts["cup"]).pose("cup"), T_odom_arm @ T_arm_tool @ step, atol=1e-12)
+    np.testing.assert_allclose(resolve_frames(parts["cup"]).pose("cup"), T_odom_arm @ T_arm_tool @ step, atol=1e-12)
     expected = T_odom_arm @ T_arm_tool @ np.array([0.0, 0.2, 0.3, 1.0])
-    np.testing.assert_allclose(resolve(parts["lid"]).pose("lid")[:, 3], expected, atol=1e-12)
-    assert merge(list(parts.values()), robots={"arm": rover}) == replace(state, frames=(ODOM, camera))
+    np.testing.assert_allclose(resolve_frames(parts["lid"]).pose("lid")[:, 3], expected, atol=1e-12)
+    assert merge_states(list(parts.values()), robots={"arm": rover}) == replace(state, frames=(ODOM, camera))
     bent = replace(arm, joints=tuple(replace(j, positions=(0.0,) * len(j.positions or ())) for j in arm.joints))
     with pytest.raises(DescriptionError) as error:
-        merge([replace(parts["arm"], models=(bent,)), parts["cup"]], robots={"arm": rover})
+        merge_states([replace(parts["arm"], models=(bent,)), parts["cup"]], robots={"arm": rover})
     assert "name-conflict" in codes(error)
 
 
@@ -165,7 +165,7 @@ def test_the_state_between_two_is_on_the_line_and_on_the_shortest_turn() -> None
             for p, t, w, time in ((*rows[:3].tolist(), 10), (*rows[3:].tolist(), 30))
         )
         share = float(rng.uniform())
-        (model,) = interpolate(a, b, share).models
+        (model,) = interpolate_states(a, b, share).models
         middle = (1 - share) * rows[:3] + share * rows[3:]
         assert model.pose is not None
         np.testing.assert_allclose(model.pose.xyz_rpy[:3], middle[0, :3], atol=1e-12)
@@ -175,15 +175,15 @@ def test_the_state_between_two_is_on_the_line_and_on_the_shortest_turn() -> None
         expected = Slerp([0.0, 1.0], turns)([share])[0].as_matrix()
         found = Rotation.from_quat(np.array(model.pose.quat_xyzw)).as_matrix()
         np.testing.assert_allclose(np.array(found), np.array(expected), atol=1e-12)
-        assert compare(interpolate(a, b, 0.0), a, tolerance=0.0) == []
-        assert compare(interpolate(a, b, 1.0), b, tolerance=0.0) == []
-        assert interpolate(a, a, share) == a
+        assert compare(interpolate_states(a, b, 0.0), a, tolerance=0.0) == []
+        assert compare(interpolate_states(a, b, 1.0), b, tolerance=0.0) == []
+        assert interpolate_states(a, a, share) == a
 
 
 def test_times_of_dates_are_interpolated_to_the_nanosecond() -> None:
     start = 1_700_000_000_000_000_001
     a, b = WorldState(time_ns=start), WorldState(time_ns=start + 1000)
-    assert interpolate(a, b, 0.5).time_ns == start + 500
+    assert interpolate_states(a, b, 0.5).time_ns == start + 500
     assert share_at(a, b, start + 250) == 0.25
     for wrong in (start - 1, start + 1001):
         with pytest.raises(ArrayError, match="is not between"):
@@ -193,7 +193,7 @@ def test_times_of_dates_are_interpolated_to_the_nanosecond() -> None:
     with pytest.raises(ArrayError, match="the same time"):
         share_at(a, a, start)
     with pytest.raises(ArrayError, match="not within 0 to 1"):
-        interpolate(a, b, 1.5)
+        interpolate_states(a, b, 1.5)
 
 
 def test_at_its_ends_the_line_has_the_two_states_to_the_last_digit() -> None:
@@ -207,9 +207,9 @@ def test_at_its_ends_the_line_has_the_two_states_to_the_last_digit() -> None:
     a, b = end(1.0, 0), end(-1.0, 1_700_000_000_123_456_789)
     assert share_at(a, b, 0) == share_at(b, a, 0) - 1.0 == 0.0
     assert share_at(a, b, 1_700_000_000_123_456_789) == 1.0
-    assert interpolate(a, b, 0.0) == a
-    assert interpolate(a, b, 1.0) == b
-    assert interpolate(b, a, 1.0) == a
+    assert interpolate_states(a, b, 0.0) == a
+    assert interpolate_states(a, b, 1.0) == b
+    assert interpolate_states(b, a, 1.0) == a
 
 
 @pytest.mark.parametrize("length", [3, 7, 1_000_000_000, 3_000_000_000, 86_400_000_000_007])
@@ -217,7 +217,7 @@ def test_the_time_at_a_share_is_the_time_the_share_was_taken_at(length: int) -> 
     a, b = WorldState(time_ns=5), WorldState(time_ns=5 + length)
     for part in range(1, 8):
         time_ns = 5 + length * part // 9
-        assert interpolate(a, b, share_at(a, b, time_ns)).time_ns == time_ns
+        assert interpolate_states(a, b, share_at(a, b, time_ns)).time_ns == time_ns
 
 
 def test_joints_take_the_short_way_round_and_links_follow() -> None:
@@ -228,12 +228,12 @@ def test_joints_take_the_short_way_round_and_links_follow() -> None:
     robot = robot_from_text(text)
     first, second = (from_joint_positions(robot, {"j": angle}, name="m") for angle in (3.0, -3.0))
     a, b = WorldState(models=(first,)), WorldState(models=(second,))
-    turned = interpolate(a, b, 0.5, robots={"m": robot}).models[0]
+    turned = interpolate_states(a, b, 0.5, robots={"m": robot}).models[0]
     assert turned.joint("j").positions == pytest.approx((math.pi,))
     pose = turned.link("b").pose
     assert pose is not None
     np.testing.assert_allclose(np.abs(pose.quat_xyzw or ()), (0.0, 0.0, 1.0, 0.0), atol=1e-12)
-    unknown = interpolate(a, b, 0.5).models[0]
+    unknown = interpolate_states(a, b, 0.5).models[0]
     assert unknown.joint("j").positions == (0.0,)
 
 
@@ -248,7 +248,7 @@ def test_floating_and_planar_joints_are_interpolated_as_rotations() -> None:
         WorldState(models=(ModelState("m", joints=tuple(JointState(name, row[at]) for name, row in rows.items())),))
         for at in (0, 1)
     )
-    (model,) = interpolate(a, b, 0.5).models
+    (model,) = interpolate_states(a, b, 0.5).models
     for name, row in rows.items():
         assert model.joint(name).positions == pytest.approx(row[2])
 
@@ -260,11 +260,11 @@ def test_what_cannot_be_interpolated_is_named() -> None:
     )
     b = WorldState(models=(ModelState("m", "world", joints=(JointState("j", (1.0,), (2.0,)),)),))
     diagnostics = Diagnostics()
-    assert interpolate(a, b, 0.5, diagnostics=diagnostics).models[0].pose is None
+    assert interpolate_states(a, b, 0.5, diagnostics=diagnostics).models[0].pose is None
     assert len(diagnostics) == 4
     c = WorldState(models=(ModelState("m", "odom", joints=(JointState("j", (1.0, 2.0)),)),), frames=(ODOM,))
     with pytest.raises(DescriptionError) as caught:
-        interpolate(a, c, 0.5)
+        interpolate_states(a, c, 0.5)
     assert {"parents-differ", "counts-differ"} <= set(codes(caught))
 
 
@@ -325,7 +325,7 @@ def test_a_pose_that_is_the_same_at_both_ends_keeps_every_bit_between_them() -> 
     # The quaternion is not computed from the angles: its last digits are its own.
     quat = tuple(Rotation.from_euler("xyz", (0.1, 0.2, 0.3)).as_quat().tolist())
     one, same = (WorldState(frames=(Frame("f", pose=Pose((0.1, 0.7, 0.3, 0.1, 0.2, 0.3), quat)),)) for _ in range(2))
-    assert interpolate(one, same, 0.3).frames[0].pose == one.frames[0].pose
+    assert interpolate_states(one, same, 0.3).frames[0].pose == one.frames[0].pose
 
 
 def test_commands_go_where_their_models_go() -> None:
@@ -349,10 +349,10 @@ def test_merged_states_have_the_commands_of_all_models() -> None:
         for name, value in (("a", 0.5), ("b", 2.0))
     )
     expected = {JointCommand("a", "lift", "position"): 0.5, JointCommand("b", "lift", "position"): 2.0}
-    assert commands_of(merge([left, right])) == (expected, ())
+    assert commands_of(merge_states([left, right])) == (expected, ())
     other = replace(left, engines=(EngineState(COMMANDS, "1", {"a/lift position": (0.25,)}),))
     found = Diagnostics()
-    assert merge([left, other], diagnostics=found).engines == ()
+    assert merge_states([left, other], diagnostics=found).engines == ()
     assert [item.code for item in found] == ["left-out"]
 
 
@@ -430,7 +430,7 @@ def crane(slew: float, reach: float) -> WorldState:
 
 def test_between_states_of_links_alone_links_go_where_their_joints_take_them() -> None:
     robot = robot_from_text(CRANE)
-    between = interpolate(crane(0.0, 1.0), crane(1.0, 2.0), 0.5, robots={"crane": robot}).model("crane")
+    between = interpolate_states(crane(0.0, 1.0), crane(1.0, 2.0), 0.5, robots={"crane": robot}).model("crane")
     boom = between.link("boom").pose
     assert boom is not None
     # On an arc: straight lines would be 1.39 long, not 1.5.

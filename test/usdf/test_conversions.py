@@ -34,7 +34,7 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.commands import JointCommand, commands_of
 from robot_semantics.usdf.compare import compare
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.table import DifferenceKind
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState
@@ -91,7 +91,7 @@ def test_sdformat_keeps_every_place_and_motion_in_the_world(chance: Callable[[in
     back = from_sdformat(there.value)
     assert back.lost == ()
     assert (back.value.name, back.value.time_ns) == ("w", 12_000_000_034)
-    before, after = resolve(state), resolve(back.value)
+    before, after = resolve_frames(state), resolve_frames(back.value)
     names = [name for name in before.names if name in after.index]
     assert len(names) == 1 + 3 + 3 * 4
     for first, second in (
@@ -218,7 +218,7 @@ def test_what_a_pose_in_sdformat_is_relative_to_is_looked_for_where_its_model_st
         "b": (1.0, 0.0, 2.0),
         "d": (1.0, 5.0, 0.0),
     }
-    world = resolve(state)
+    world = resolve_frames(state)
     for name, xyz in expected.items():
         np.testing.assert_allclose(world.pose(name)[:3, 3], xyz, atol=1e-12, err_msg=name)
     # The link turns at 2 rad/s and carries an object at 2 m: this motion does not belong to the object.
@@ -243,7 +243,7 @@ def test_gazebo_classic_writes_poses_in_the_world(poses_in: str | None, notes: i
     """As `gazebo::physics::LinkState` and `ModelState` do: both take `WorldPose()`."""
     converted = from_sdformat(CLASSIC_SDF, poses_in=poses_in)
     assert len(converted.notes) == notes
-    world = resolve(converted.value)
+    world = resolve_frames(converted.value)
     expected = {
         "m": (1.25, 0.0, 0.0),
         "m::base": (1.25, 0.0, 0.0),
@@ -270,7 +270,7 @@ def test_an_option_says_that_the_poses_of_a_state_are_in_the_model(
         assert main(["usdf", "convert", str(path), "--to", "usdf", *option]) == 0
         out, err = capsys.readouterr()
         assert ("note: poses of links and nested models are read as poses in the world" in err) == (not option)
-        xyz[" ".join(option)] = resolve(parse_world(out)).pose("m::base")[:3, 3].tolist()
+        xyz[" ".join(option)] = resolve_frames(parse_world(out)).pose("m::base")[:3, 3].tolist()
     assert xyz[""] == xyz["--state-poses world"] == pytest.approx([1.25, 0.0, 0.0])
     assert xyz["--state-poses model"] == pytest.approx([1.25, 1.25, 0.0])
 
@@ -631,7 +631,7 @@ def test_only_the_base_of_a_model_itself_decides_what_a_keyframe_takes_of_its_po
         joint = '<virtual_joint name="w" type="planar" parent_frame="world" child_link="base"/>'
         return robot_from_text(f'<robot name="{name}"><link name="base"/></robot>', f'<robot name="r">{joint}</robot>')
 
-    # As `build_world` writes a robot with a planar virtual joint.
+    # As `build_mujoco_world` writes a robot with a planar virtual joint.
     axes = {"x": "type='slide' axis='1 0 0'", "y": "type='slide' axis='0 1 0'", "theta": "type='hinge' axis='0 0 1'"}
     joints = "".join(f"<joint name='mug/w/{name}' {words}/>" for name, words in axes.items())
     root = f"<body name='mug/base'>{joints}<geom size='1'/></body>"

@@ -22,9 +22,9 @@ from robot_semantics import DescriptionError, Diagnostic, Diagnostics, WorldStat
 from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.transforms.pose import Pose
-from robot_semantics.usdf.combine import merge
+from robot_semantics.usdf.combine import merge_states
 from robot_semantics.usdf.compare import compare
-from robot_semantics.usdf.interpolate import interpolate
+from robot_semantics.usdf.interpolate import interpolate_states
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState
 
@@ -150,9 +150,9 @@ def test_a_comparison_finds_the_field(kind: type, field: str) -> None:
 def test_a_state_between_two_never_has_the_value_of_one_alone(kind: type, field: str) -> None:
     if field in ("parent", "parent_link"):
         with pytest.raises(DescriptionError, match="has the parent"):
-            interpolate(WORLD_STATE, changed(kind, field), 0.5)
+            interpolate_states(WORLD_STATE, changed(kind, field), 0.5)
         return
-    item = found_in(interpolate(WORLD_STATE, changed(kind, field), 0.5), kind)
+    item = found_in(interpolate_states(WORLD_STATE, changed(kind, field), 0.5), kind)
     assert item is None or getattr(item, field) not in (getattr(PUT[kind][0], field), CHANGES[kind][field])
 
 
@@ -165,7 +165,7 @@ def test_a_merge_reports_two_values_of_the_field(kind: type, field: str) -> None
     diagnostics = Diagnostics()
     refused: tuple[Diagnostic, ...] = ()
     try:
-        merge([WORLD_STATE, changed(kind, field)], diagnostics=diagnostics)
+        merge_states([WORLD_STATE, changed(kind, field)], diagnostics=diagnostics)
     except DescriptionError as error:
         refused = error.diagnostics
     codes = {item.code for item in (*diagnostics, *refused)}

@@ -23,7 +23,7 @@ from support.states import Chance
 
 from robot_semantics import DescriptionError, Diagnostics, UnknownNameError, WorldState
 from robot_semantics.transforms.pose import Pose, Vec6, pose_from_quaternion, pose_matrix
-from robot_semantics.usdf.frames import NotStatedError, resolve, without_parent_links
+from robot_semantics.usdf.frames import NotStatedError, resolve_frames, without_parent_links
 from robot_semantics.usdf.reader import parse_document
 from robot_semantics.usdf.world_state import Frame, LinkState, ModelState
 
@@ -76,7 +76,7 @@ def advanced(state: WorldState, dt: float) -> WorldState:
 @pytest.mark.parametrize("seed", range(20))
 def test_poses_agree_with_pinocchio(chance: Callable[[int], Chance], seed: int) -> None:
     state = chance(seed).tame_world()
-    resolved = resolve(state)
+    resolved = resolve_frames(state)
     names = resolved.names[1:]
     assert len(names) == 3 + 3 + 9
     for name in names:
@@ -89,10 +89,10 @@ def test_poses_agree_with_pinocchio(chance: Callable[[int], Chance], seed: int) 
 @pytest.mark.parametrize("seed", range(10))
 def test_twists_agree_with_finite_differences(chance: Callable[[int], Chance], seed: int) -> None:
     state = chance(seed).tame_world()
-    resolved, before, after = resolve(state), advanced(state, -H), advanced(state, H)
+    resolved, before, after = resolve_frames(state), advanced(state, -H), advanced(state, H)
     names = resolved.names
     for observer in names:
-        T0 = [resolved.poses(names, observer), *(resolve(s).poses(names, observer) for s in (before, after))]
+        T0 = [resolved.poses(names, observer), *(resolve_frames(s).poses(names, observer) for s in (before, after))]
         linear = (T0[2][:, :3, 3] - T0[1][:, :3, 3]) / (2 * H)
         turned = T0[2][:, :3, :3] @ np.swapaxes(T0[1][:, :3, :3], -1, -2)
         angular = Rotation.from_matrix(turned).as_rotvec() / (2 * H)
@@ -108,7 +108,7 @@ def test_twists_agree_with_finite_differences(chance: Callable[[int], Chance], s
 @pytest.mark.parametrize("seed", range(5))
 def test_wrenches_agree_with_pinocchio(chance: Callable[[int], Chance], seed: int) -> None:
     state = chance(seed).tame_world()
-    resolved = resolve(state)
+    resolved = resolve_frames(state)
     for model in state.models:
         for link in model.links:
             name = f"{model.name}::{link.name}"
@@ -132,16 +132,16 @@ def test_a_quaternion_of_length_one_keeps_every_bit_and_another_is_normalised() 
 def test_the_order_of_parents_does_not_matter() -> None:
     step, count = Pose((1.0, 0.0, 0.0, 0.0, 0.0, 0.0)), 3_000
     frames = tuple(Frame(f"f{at}", f"f{at + 1}" if at < count - 1 else "world", step) for at in range(count))
-    resolved = resolve(WorldState(frames=frames))
+    resolved = resolve_frames(WorldState(frames=frames))
     assert resolved.pose("f0")[0, 3] == count
     assert resolved.pose("f1", "f0")[0, 3] == -1.0
-    assert resolve(WorldState(frames=frames[::-1])).pose("f0")[0, 3] == count
+    assert resolve_frames(WorldState(frames=frames[::-1])).pose("f0")[0, 3] == count
 
 
 def test_a_stated_quaternion_wins_over_the_rpy_beside_it() -> None:
     quat = Rotation.from_euler("xyz", (0.1, 0.2, 0.3)).as_quat()
     near = Pose((0.0, 0.0, 0.0, 0.1, 0.2, 0.3 + 5e-10), tuple(quat.tolist()))
-    T = resolve(WorldState(frames=(Frame("f", pose=near),))).pose("f")
+    T = resolve_frames(WorldState(frames=(Frame("f", pose=near),))).pose("f")
     np.testing.assert_allclose(T[:3, :3], Rotation.from_quat(quat).as_matrix(), atol=1e-15)
 
 
@@ -150,7 +150,7 @@ def test_what_is_not_stated_stays_unknown() -> None:
         models=(ModelState("m", "f", twist=(0.0,) * 6, links=(LinkState("l"), LinkState("k", Pose((0.0,) * 6)))),),
         frames=(Frame("f"), Frame("g", twist=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0))),
     )
-    resolved = resolve(state)
+    resolved = resolve_frames(state)
     with pytest.raises(NotStatedError, match="twist of 'f'"):
         resolved.twist("m")
     with pytest.raises(NotStatedError, match="pose of 'm::l'"):
@@ -167,7 +167,7 @@ def test_a_missing_pose_is_the_identity_with_a_warning_at_its_place() -> None:
     text = "<world_state>\n <model_state name='m'><parent>f</parent></model_state>\n <frame name='f'/></world_state>"
     document = parse_document(text, "w.usdf")
     diagnostics = Diagnostics()
-    resolved = resolve(document.state, diagnostics=diagnostics, places=document.places)
+    resolved = resolve_frames(document.state, diagnostics=diagnostics, places=document.places)
     np.testing.assert_array_equal(resolved.pose("m"), np.eye(4))
     assert [(item.code, item.place.line, item.place.column) for item in diagnostics] == [
         ("missing-pose", 2, 2),
@@ -178,11 +178,11 @@ def test_a_missing_pose_is_the_identity_with_a_warning_at_its_place() -> None:
 def test_a_graph_that_does_not_lead_to_the_world_is_refused() -> None:
     frames = (Frame("a", "b"), Frame("b", "a"), Frame("c", "odmo"), Frame("odom"))
     with pytest.raises(DescriptionError) as caught:
-        resolve(WorldState(frames=frames))
+        resolve_frames(WorldState(frames=frames))
     assert sorted(item.code for item in caught.value.diagnostics) == ["parent-cycle", "unknown-parent"]
     far = Pose((1.7e308, 0.0, 0.0, 0.0, 0.0, 0.0))
     with pytest.raises(DescriptionError, match="too large for a 64-bit float"):
-        resolve(WorldState(frames=(Frame("a", "b", far), Frame("b", "world", far))))
+        resolve_frames(WorldState(frames=(Frame("a", "b", far), Frame("b", "world", far))))
 
 
 @pytest.mark.parametrize("name", ["a", "world2", "zone"])
@@ -191,13 +191,13 @@ def test_poses_are_relative_to_a_body_of_any_name(name: str) -> None:
         Frame(name, pose=Pose((1.0, 0.0, 0.0, 0.0, 0.0, math.pi / 2))),
         Frame("m", pose=Pose((1.0, 2.0) + 4 * (0.0,))),
     )
-    world = resolve(WorldState(frames=frames))
+    world = resolve_frames(WorldState(frames=frames))
     np.testing.assert_allclose(world.pose("m", name)[:3, 3], [2.0, 0.0, 0.0], atol=1e-15)
     np.testing.assert_allclose(world.pose("m", "world")[:3, 3], [1.0, 2.0, 0.0], atol=1e-15)
 
 
 def test_unknown_names_are_answered_with_the_nearest() -> None:
-    resolved = resolve(WorldState(frames=(Frame("odom"),)))
+    resolved = resolve_frames(WorldState(frames=(Frame("odom"),)))
     with pytest.raises(UnknownNameError, match="odom"):
         resolved.pose("odon")
     with pytest.raises(ValueError, match="read-only"):
@@ -216,8 +216,8 @@ def test_frames_above_two_things_may_move_in_any_way_without_changing_how_one_se
     model = ModelState("m", "near", Pose(six()), six(), links=(link,))
     frames = (Frame("near", "far", Pose(six()), six()), Frame("other", "far", Pose(six()), six()))
     far = Pose(six())
-    unknown = resolve(WorldState(models=(model,), frames=(*frames, Frame("far", "world", far))))
-    moving = resolve(WorldState(models=(model,), frames=(*frames, Frame("far", "world", far, six()))))
+    unknown = resolve_frames(WorldState(models=(model,), frames=(*frames, Frame("far", "world", far))))
+    moving = resolve_frames(WorldState(models=(model,), frames=(*frames, Frame("far", "world", far, six()))))
     for name, observer in itertools.permutations(("m", "near", "other", "m::l", "far"), 2):
         np.testing.assert_allclose(unknown.twist(name, observer), moving.twist(name, observer), atol=1e-12)
     with pytest.raises(NotStatedError, match="twist of 'far'"):
@@ -230,26 +230,26 @@ def test_what_a_link_carries_is_where_the_link_is_and_moves_with_it() -> None:
     model = ModelState("m", pose=Pose((0.0, 0.0, 5.0, 0.0, 0.0, 0.0)), twist=(0.0,) * 6, links=(hand,))
     held = Frame("cup", "m", Pose((0.5, 0.0, 0.0, 0.0, 0.0, 0.0)), (0.1, 0.0, 0.0, 0.0, 0.0, 0.0), parent_link="hand")
     state = WorldState(models=(model,), frames=(held,))
-    world = resolve(state)
+    world = resolve_frames(state)
     # The hand's x axis is the world's y axis; it turns with 2 rad/s half a metre away.
     np.testing.assert_allclose(world.pose("cup")[:3, 3], [1.0, 0.5, 5.0], atol=1e-15)
     np.testing.assert_allclose(world.pose("cup"), world.pose("m::hand") @ pose_matrix(held.pose), atol=1e-15)
     np.testing.assert_allclose(world.twist("cup"), [-1.0, 0.1, 0.0, 0.0, 0.0, 2.0], atol=1e-15)
     loose = without_parent_links(state)
     assert loose.frames[0].parent_link is None
-    np.testing.assert_allclose(resolve(loose).pose("cup"), world.pose("cup"), atol=1e-15)
-    np.testing.assert_allclose(resolve(loose).twist("cup"), world.twist("cup"), atol=1e-15)
+    np.testing.assert_allclose(resolve_frames(loose).pose("cup"), world.pose("cup"), atol=1e-15)
+    np.testing.assert_allclose(resolve_frames(loose).twist("cup"), world.twist("cup"), atol=1e-15)
 
 
 def test_what_stands_on_a_link_whose_pose_is_not_stated_is_nowhere() -> None:
     held = Frame("cup", "m", Pose((0.0,) * 6), parent_link="hand")
     with pytest.raises(NotStatedError, match="pose of 'm::hand'"):
-        resolve(WorldState(models=(ModelState("m", links=(LinkState("hand"),)),), frames=(held,)))
+        resolve_frames(WorldState(models=(ModelState("m", links=(LinkState("hand"),)),), frames=(held,)))
 
 
 def test_a_model_that_is_called_as_a_link_of_another_is_refused() -> None:
     link = LinkState("base", Pose((0.0, 0.0, 3.0, 0.0, 0.0, 0.0)))
     state = WorldState(models=(ModelState("cart::base"), ModelState("cart", links=(link,))))
     with pytest.raises(DescriptionError, match="the name 'cart::base' already belongs to link 'base' of 'cart'"):
-        resolve(state)
-    resolve(WorldState(models=(ModelState("cart::seat"), ModelState("cart", links=(link,)))))
+        resolve_frames(state)
+    resolve_frames(WorldState(models=(ModelState("cart::seat"), ModelState("cart", links=(link,)))))

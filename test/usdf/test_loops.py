@@ -21,7 +21,7 @@ from robot_semantics import WorldState, read_world
 from robot_semantics.cli.main import main
 from robot_semantics.usdf.apply import apply_model_state, resolve_with
 from robot_semantics.usdf.identity import model_digest
-from robot_semantics.usdf.robot import complete
+from robot_semantics.usdf.robot import complete_model
 from robot_semantics.usdf.world_state import JointState, ModelState
 
 BOTH = [four_bar_positions(FOUR_BAR, np.array([0.7]), side)[0] for side in (1.0, -1.0)]
@@ -85,7 +85,7 @@ def test_stated_passive_joints_choose_the_branch_only(side: int) -> None:
 
 def test_links_of_a_state_follow_through_the_loop() -> None:
     model = ModelState("loop", joints=(JointState("crank", (0.7,)),))
-    links = {link.name: link for link in complete(model, four_bar()).links}
+    links = {link.name: link for link in complete_model(model, four_bar()).links}
     pose = links["rocker_link"].pose
     assert pose is not None
     yaw = pose.xyz_rpy[5]

@@ -228,10 +228,10 @@ def test_every_engine_starts_with_the_same_turns(engine: str) -> None:
     pytest.importorskip({"drake": "pydrake"}.get(engine, engine))
     from support.worlds import model_from_text
 
-    from robot_semantics.simulation.loading import start
+    from robot_semantics.simulation.loading import start_simulator
     from robot_semantics.simulation.world_spec import WorldSpec
 
-    world = start(engine, WorldSpec((model_from_text("drive", RACK),), ground=False), lambda text: None)
+    world = start_simulator(engine, WorldSpec((model_from_text("drive", RACK),), ground=False), lambda text: None)
     assert world.restore(WorldState(models=(drive(SEEN),))).complete
     (model,) = world.capture().models
     found = {joint.name: joint.positions for joint in model.joints}

@@ -36,7 +36,7 @@ from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.check import check_world, check_world_file
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.robot import complete, from_joint_positions, rederive_links
+from robot_semantics.usdf.robot import complete_model, from_joint_positions, rederive_links
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState
 
 MIMIC = '<mimic joint="elbow" multiplier="0.5" offset="0.1"/>'
@@ -159,16 +159,16 @@ def test_missing_and_unknown_values_are_named(arm: RobotModel) -> None:
 def test_links_are_completed_as_far_as_the_joints_say(arm: RobotModel) -> None:
     full = from_joint_positions(arm, VALUES)
     bare = ModelState("arm", joints=(JointState("elbow", (1.2,)), JointState("free", (*VALUES["free"],))))
-    assert [link.name for link in complete(bare, arm).links] == ["base", "ball"]
+    assert [link.name for link in complete_model(bare, arm).links] == ["base", "ball"]
     more = replace(bare, joints=(*bare.joints, JointState("shoulder", (0.4,), (0.0,))))
-    completed = complete(more, arm)
+    completed = complete_model(more, arm)
     assert completed.links == tuple(
         replace(link, twist=(0.0,) * 6 if link.name in ("base", "upper") else None) for link in full.links
     )
     own = LinkState("fore", Pose((9.0,) * 6), wrench=(1.0,) * 6)
     strange = LinkState("strange", Pose((8.0,) * 6))
     stated = replace(more, links=(own, strange))
-    kept = complete(stated, arm)
+    kept = complete_model(stated, arm)
     assert kept.link("fore").pose == own.pose
     assert kept.links[-1] == strange
     replaced = rederive_links(stated, arm)

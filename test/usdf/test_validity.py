@@ -17,7 +17,7 @@ from robot_semantics import DescriptionError, Diagnostics, WorldState
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.check import check_world
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.validity import problems
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState
 
@@ -63,7 +63,7 @@ def test_two_links_of_one_world_name_are_an_error(first: tuple[str, str], second
     state = WorldState(models=models)
     assert [(problem.code, problem.path) for problem in problems(state)] == [("duplicate-name", path)]
     with pytest.raises(DescriptionError, match="has the same name in the world as link"):
-        resolve(state)
+        resolve_frames(state)
 
 
 def test_only_a_model_has_a_link_that_carries() -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from robot_semantics import Diagnostics
 from robot_semantics.examples import example
-from robot_semantics.viewer.opening import MOST_MOMENTS, FileKind, Opening, kind_of, open_files
+from robot_semantics.viewer.opening import MOST_MOMENTS, FileKind, Opening, open_files, viewed_kind
 
 rosbags = pytest.importorskip("rosbags.rosbag2", reason="rosbags is not installed (pip install '.[bag]')")
 
@@ -66,11 +66,11 @@ def test_all_robots_of_a_recording_are_shown_without_being_named(tmp_path: Path)
 def test_every_kind_of_recording_that_can_be_read_is_known_by_its_ending() -> None:
     from robot_semantics.recording.bags.source import ENDINGS
 
-    assert all(kind_of(Path(f"drive{ending}")) is FileKind.BAG for ending in ENDINGS)
+    assert all(viewed_kind(Path(f"drive{ending}")) is FileKind.BAG for ending in ENDINGS)
 
 
 def test_a_recording_is_a_series_of_moments(bag: Path) -> None:
-    assert kind_of(bag) is FileKind.BAG
+    assert viewed_kind(bag) is FileKind.BAG
     diagnostics = Diagnostics()
     scene = open_files([bag], Opening(), diagnostics)
     assert not diagnostics.errors

@@ -21,8 +21,8 @@ from PIL import Image
 from robot_semantics import Diagnostics, RobotSemanticsError, UnknownNameError, read_world
 from robot_semantics.cli.main import main
 from robot_semantics.examples import FOLDER, example
-from robot_semantics.usdf.frames import resolve
-from robot_semantics.viewer.opening import FileKind, Opening, kind_of, open_files
+from robot_semantics.usdf.frames import resolve_frames
+from robot_semantics.viewer.opening import FileKind, Opening, open_files, viewed_kind
 from robot_semantics.viewer.scene import Scene, link_poses, posed
 from robot_semantics.viewer.witnesses import witnesses
 
@@ -36,14 +36,14 @@ def opened(*paths: Path) -> Scene:
 def test_kinds_are_told_by_content(tmp_path: Path) -> None:
     for path, kind in ((URDF, FileKind.URDF), (SRDF, FileKind.SRDF), (USDF, FileKind.USDF)):
         other = shutil.copy(path, tmp_path / f"{kind.name}.txt")
-        assert kind_of(Path(other)) is kind
-    assert kind_of(tmp_path) is FileKind.SERIES
+        assert viewed_kind(Path(other)) is kind
+    assert viewed_kind(tmp_path) is FileKind.SERIES
 
 
 def test_the_founding_document_s_root_is_a_world_too(tmp_path: Path) -> None:
     path = tmp_path / "old.usdf"
     path.write_text('<world name="w"><frame name="odom"/></world>')
-    assert kind_of(path) is FileKind.USDF
+    assert viewed_kind(path) is FileKind.USDF
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_two_urdfs_are_shown_over_each_other(tmp_path: Path) -> None:
 
 def test_a_world_stands_where_its_frames_say() -> None:
     scene = opened(USDF)
-    world = resolve(read_world(USDF))
+    world = resolve_frames(read_world(USDF))
     moment = scene.moments[0]
     assert [actor.name for actor in scene.actors] == ["rover_arm", "block_1", "block_2", "block_3"]
     for actor in scene.actors:
@@ -97,7 +97,9 @@ def test_a_pose_that_the_virtual_joint_cannot_make_is_kept_all_the_same(tmp_path
     scene = opened(tilted)
     actor = scene.actors[0]
     stance = scene.moments[0].stances[actor.name]
-    np.testing.assert_allclose(link_poses(actor, stance)[0], resolve(read_world(tilted)).pose("rover_arm"), atol=1e-12)
+    np.testing.assert_allclose(
+        link_poses(actor, stance)[0], resolve_frames(read_world(tilted)).pose("rover_arm"), atol=1e-12
+    )
     assert stance.q[actor.kinematics.space.index["world_joint/x"]] == pytest.approx(1.0)
 
 

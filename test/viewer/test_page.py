@@ -26,7 +26,7 @@ from robot_semantics.cli.main import main
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf.table import parse_srdf
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.page import page
@@ -316,7 +316,7 @@ def test_what_it_saves_is_a_world_state_that_says_what_is_seen(browser: Browser,
     assert model.joint("elbow_joint").positions == (-0.123456789012345,)
     assert (model.parent, model.description) == ("odom", "rover_arm.urdf")
     assert [joint.name for joint in model.joints if joint.name == "world_joint"] == []
-    resolved = resolve(state)
+    resolved = resolve_frames(state)
     for index, actor in enumerate(world.actors):
         np.testing.assert_allclose(resolved.pose(actor.name), poses(browser, index)[0], atol=1e-9)
     assert len(state.models) == 4

@@ -49,7 +49,7 @@ def shipped(urdf: str) -> Path:
 @pytest.mark.parametrize("urdf", [PANDA, "ur_description/urdf/ur5_robot.urdf", "pr2_description/urdf/pr2.urdf"])
 def test_no_suggested_pose_collides(urdf: str) -> None:
     from robot_semantics.collision.matrix import Settings, generate_matrix
-    from robot_semantics.collision.merging import merge
+    from robot_semantics.collision.merging import merge_matrix
     from robot_semantics.collision.pieces import pieces_of
     from robot_semantics.collision.poses import PoseCollisions
 
@@ -74,7 +74,7 @@ def test_no_suggested_pose_collides(urdf: str) -> None:
     always = {
         pair: reason.value for pair, reason in matrix.disabled().items() if reason.value in ("Adjacent", "Always")
     }
-    session.change("pairs", lambda text: merge(text, always).text)
+    session.change("pairs", lambda text: merge_matrix(text, always).text)
     space = ForwardKinematics(session.robot).space
     assert session.robot.semantics.states
     for group, name in session.robot.semantics.states:

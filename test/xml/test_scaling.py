@@ -21,7 +21,7 @@ from robot_semantics.model.apply_semantics import check_alone
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.srdf.table import parse_srdf
 from robot_semantics.usdf.check import check_world
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.reader import parse_document
 
 MOST = 2.6
@@ -60,7 +60,7 @@ def read_usdf(text: str) -> None:
     found = Diagnostics()
     document = parse_document(text, "u", found)
     check_world(document.state, None, found, places=document.places)
-    resolve(document.state)
+    resolve_frames(document.state)
 
 
 def robot(inside: str, attributes: str = "") -> str:

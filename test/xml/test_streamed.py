@@ -16,7 +16,7 @@ import pytest
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.urdf.reader import read_robot
+from robot_semantics.urdf.reader import read_urdf_robot
 from robot_semantics.urdf.writer import write_urdf
 from robot_semantics.xml import document, reader
 from robot_semantics.xml.document import StreamedDocument, XmlDocument
@@ -59,7 +59,7 @@ def outcome(parse: Callable[[str | bytes, str], XmlDocument], text: str | bytes)
     """Return what is read and reported."""
     found = Diagnostics()
     try:
-        robot = read_robot(parse(text, "r.urdf"), found)
+        robot = read_urdf_robot(parse(text, "r.urdf"), found)
     except DescriptionError as error:
         return str(error), list(map(str, found))
     kept = (robot.prolog, robot.epilog, robot.complete, robot.rewritten)
@@ -93,13 +93,13 @@ def test_rare_texts_are_the_same(text: str | bytes, piece: int, monkeypatch: pyt
 def test_a_text_over_the_limit_is_refused_in_the_middle_of_reading() -> None:
     text = f"<robot name='r'>{MANY}<x>{'1' * 10_100_000}</x></robot>"
     with pytest.raises(DescriptionError, match="longer than 10,000,000 bytes"):
-        read_robot(parse_streamed(text, "r.urdf"), Diagnostics())
+        read_urdf_robot(parse_streamed(text, "r.urdf"), Diagnostics())
 
 
 def test_a_document_can_be_read_again_and_has_its_tree() -> None:
     document = parse_streamed(f"<robot name='r'>{MANY}</robot>", "r.urdf")
     assert isinstance(document, StreamedDocument)
-    first = read_robot(document)
+    first = read_urdf_robot(document)
     assert len(first.links) == 5_000
-    assert read_robot(document) == first
+    assert read_urdf_robot(document) == first
     assert len(document.root) == len(document.elements) - 1 == 5_000

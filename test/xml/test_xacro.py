@@ -19,10 +19,10 @@ from robot_semantics import DescriptionError, Diagnostics
 from robot_semantics.cli.main import main
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError
-from robot_semantics.urdf.reader import read_robot
+from robot_semantics.urdf.reader import read_urdf_robot
 from robot_semantics.xml.document import has_macros
 from robot_semantics.xml.reader import parse_xml
-from robot_semantics.xml.xacro import XacroOptions, expand_xacro, read_document
+from robot_semantics.xml.xacro import XacroOptions, expand_xacro, read_expanded
 
 NAMESPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 LEG = f"""<robot {NAMESPACE}>
@@ -76,7 +76,7 @@ def test_macros_includes_and_arguments_are_carried_out(walker: Path) -> None:
 def test_a_problem_names_the_file_that_it_was_written_in(walker: Path) -> None:
     walker.write_text(ROBOT)
     diagnostics = Diagnostics()
-    read_robot(expand_xacro(walker, XacroOptions(arguments={"mass": "heavy"})), diagnostics)
+    read_urdf_robot(expand_xacro(walker, XacroOptions(arguments={"mass": "heavy"})), diagnostics)
     leg = walker.parent / "parts" / "leg.xacro"
     assert [(p.place.source, (p.place.line, p.place.column), p.code, p.place.path) for p in diagnostics] == [
         (
@@ -111,8 +111,8 @@ def test_an_argument_that_no_xacro_of_the_robot_asks_for_is_warned_about_with_th
         ),
     ]
     how = XacroOptions(arguments={"mass": "2", "hand": "left", "han": "right"})
-    read_document(walker, how)
-    assert dict(read_document(semantics, how).unused_arguments) == {"han": "hand"}
+    read_expanded(walker, how)
+    assert dict(read_expanded(semantics, how).unused_arguments) == {"han": "hand"}
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_two_expansions_do_not_see_each_other_s_arguments(walker: Path) -> None:
 def test_a_plain_file_is_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "r.urdf"
     path.write_text(f'<robot name="r" {NAMESPACE}><!-- <xacro:leg/> --><link name="a${{b}}"/></robot>')
-    document = read_document(path)
+    document = read_expanded(path)
     assert document.root[-1].get("name") == "a${b}"
 
 

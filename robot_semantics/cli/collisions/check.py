@@ -15,7 +15,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import shown
 from robot_semantics.cli.frame import inputs
 from robot_semantics.cli.frame.command import Command
-from robot_semantics.cli.frame.console import console_for_output, table
+from robot_semantics.cli.frame.console import console_for_output, empty_table
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_line, print_result
 from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.collision.audit import AuditFinding, AuditRow, audit, pair_table
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_argument(parser)
 
 
-def check(arguments: argparse.Namespace) -> int:
+def check_matrix(arguments: argparse.Namespace) -> int:
     """Print the findings; return 1 if a pair collides although it is disabled with the reason Never."""
     robot = inputs.load(arguments, whole=True)
     matrix = _sampled(robot, arguments)
@@ -108,7 +108,7 @@ def print_table(arguments: argparse.Namespace) -> None:
         ]
         print_result({"samples": matrix.samples, "seed": matrix.seed, "pairs": pairs})
         return
-    shown = table("link", "link", "state", "reason", "found", "risk", "evidence")
+    shown = empty_table("link", "link", "state", "reason", "found", "risk", "evidence")
     for row in rows:
         found = row.reason.value if row.reason else "to be checked"
         risk = f"{row.risk.share:.2g}" if row.risk.share else ""
@@ -119,7 +119,7 @@ def print_table(arguments: argparse.Namespace) -> None:
 
 CHECK = Command(
     add_arguments,
-    check,
+    check_matrix,
     examples=("robot_semantics collisions check robot.urdf robot.srdf --samples 500",),
 )
 TABLE = Command(

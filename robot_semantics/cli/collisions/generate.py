@@ -23,7 +23,7 @@ from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, add_output, add_resu
 from robot_semantics.cli.frame.printing import JSON_VERSION, add_json_argument, print_json, print_line, print_note
 from robot_semantics.cli.frame.sampling import add_sampling_arguments, sample
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, PairReason
-from robot_semantics.collision.merging import KEEP, MergedMatrix, merge
+from robot_semantics.collision.merging import KEEP, MergedMatrix, merge_matrix
 from robot_semantics.collision.report import evidence_words, matrix_json, reason_counts, save_heat_map
 from robot_semantics.collision.statistics import never_bound, rounded_up
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
     matrix = sample(robot, arguments)
     if not matrix.pairs:
         raise RobotSemanticsError(f"'{shown(robot.name)}' has {NO_PAIRS}")
-    merged = merge(text, {pair: reason.value for pair, reason in matrix.disabled().items()}, arguments.keep)
+    merged = merge_matrix(text, {pair: reason.value for pair, reason in matrix.disabled().items()}, arguments.keep)
     if arguments.plot and arguments.dry_run:
         print_note(f"note: would draw {arguments.plot}")
     elif arguments.plot:

@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_argument(parser)
 
 
-def check(arguments: argparse.Namespace) -> int:
+def check_sphere_coverage(arguments: argparse.Namespace) -> int:
     """Print the check of every link; return 1 if a link is not covered within the tolerance."""
     robot, spheres, lacking = _robot_and_spheres(arguments)
     pieces = collision_pieces(robot, arguments)
@@ -229,7 +229,7 @@ COMMAND = Command(
     operations={
         "check": Command(
             add_arguments,
-            check,
+            check_sphere_coverage,
             "prove that spheres cover the collision geometry",
             examples=("robot_semantics collisions spheres check robot.urdf robot.srdf --tolerance 0.002",),
         ),

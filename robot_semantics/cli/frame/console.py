@@ -159,7 +159,7 @@ def _width(text: str) -> int:
     return cell_len(text)
 
 
-def table(*columns: str, title: str | None = None) -> Table:
+def empty_table(*columns: str, title: str | None = None) -> Table:
     """Return an empty table."""
     return Table(columns, title)
 

@@ -30,7 +30,7 @@ from robot_semantics.bringup.decimal_numbers import fixed_yaml
 from robot_semantics.cli.frame.printing import print_line
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.srdf.table import SRDF
-from robot_semantics.urdf.reader import read_robot
+from robot_semantics.urdf.reader import read_urdf_robot
 from robot_semantics.urdf.writer import write_urdf
 from robot_semantics.xml.document import XmlDocument, has_macros
 from robot_semantics.xml.edit import Edit, XmlText, escape
@@ -110,7 +110,7 @@ def upgraded(
         DescriptionError: the URDF has errors.
     """
     found = Diagnostics()
-    model = resolve_urdf(read_robot(document, found), found, implicit_links=implicit_links)
+    model = resolve_urdf(read_urdf_robot(document, found), found, implicit_links=implicit_links)
     found.raise_if_failed()
     if diagnostics is not None:
         diagnostics.extend(found)

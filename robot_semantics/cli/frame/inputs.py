@@ -217,7 +217,7 @@ def package_finder(arguments: argparse.Namespace, file: str | Path) -> Callable[
     return lambda name: str(resolver.package(name, file))
 
 
-def read_robot(
+def read_robot_files(
     arguments: argparse.Namespace,
     urdf: str,
     srdf: str | None = None,
@@ -250,7 +250,7 @@ def read_given(
     models = []
     for robot, name in zip(robots, names, strict=True):
         try:
-            model = read_robot(arguments, robot.urdf, robot.srdf, diagnostics, options[name])
+            model = read_robot_files(arguments, robot.urdf, robot.srdf, diagnostics, options[name])
         except DescriptionError:
             refuse_wrong_kinds(robot.urdf, robot.srdf)
             raise
@@ -299,7 +299,7 @@ def load(arguments: argparse.Namespace, *, whole: bool = False) -> RobotModel:
                 raise RobotSemanticsError("--loops needs the URDF: the running node has its own loops")
             model = robot_of_node(node, diagnostics)
         else:
-            model = read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)
+            model = read_robot_files(arguments, arguments.urdf, arguments.srdf, diagnostics)
             if arguments.srdf is None:
                 offer_srdf(arguments.urdf, f"{arguments.urdf} ")
     except DescriptionError:

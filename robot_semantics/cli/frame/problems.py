@@ -309,7 +309,7 @@ class ProblemsJson(TypedDict):
     diagnostics: list[JsonObject]
 
 
-def as_json(found: Sequence[Diagnostic], *, ok: bool) -> ProblemsJson:
+def problems_json(found: Sequence[Diagnostic], *, ok: bool) -> ProblemsJson:
     """Return the report for programs."""
     counts = counts_of(found)
     return {
@@ -401,7 +401,7 @@ def _escaped(text: str, *, property_of: bool = False) -> str:
 
 
 FORMATS: dict[str, Callable[[Sequence[Diagnostic], bool], str]] = {
-    "json": lambda found, ok: json.dumps(as_json(found, ok=ok), indent=2, allow_nan=False),
+    "json": lambda found, ok: json.dumps(problems_json(found, ok=ok), indent=2, allow_nan=False),
     "sarif": lambda found, ok: json.dumps(as_sarif(found), indent=2, allow_nan=False),
     "github": lambda found, ok: "\n".join(as_github(found)),
 }
@@ -428,7 +428,7 @@ def choose_format(arguments: argparse.Namespace) -> None:
     arguments.format = "json" if arguments.json else arguments.format or "text"
 
 
-def report(found: Iterable[Diagnostic], arguments: argparse.Namespace, files: int) -> int:
+def report_problems(found: Iterable[Diagnostic], arguments: argparse.Namespace, files: int) -> int:
     """Print the problems of `files` files as the arguments request; return the exit code.
 
     Raises:

@@ -71,9 +71,9 @@ from robot_semantics.usdf.frames import root_frame
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.saved_descriptions import Texts, described_beside
-from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.validity import element_path
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
-from robot_semantics.xml.xacro import is_xacro, read_document
+from robot_semantics.xml.xacro import is_xacro, read_expanded
 
 PARENT_FORM = "NAME=PARENT"
 
@@ -124,7 +124,7 @@ def _edit(arguments: argparse.Namespace) -> None:
         diagnostics.extend(_edit_problems(state, edited, left, {name for name, _ in edits.poses}, diagnostics))
         edited = renamed(edited, dict(arguments.rename))
         diagnostics.raise_if_failed()
-    usdf_files.write_state(arguments, edited, arguments.file)
+    usdf_files.put_edited_state(arguments, edited, arguments.file)
 
 
 def refuse_poses(
@@ -155,7 +155,7 @@ def _edit_problems(
     known, found = Diagnostics(), Diagnostics()
     check_world(before, robots, known)
     check_world(after, robots, found)
-    paths = {path_of(model) for model in after.models if model.name in posed}
+    paths = {element_path(model) for model in after.models if model.name in posed}
     seen = {problem for problem in known if problem.code != "unplaced-frame" or problem.place.path not in paths}
     seen.update(reported)
     return tuple(problem for problem in found if problem not in seen)
@@ -400,7 +400,7 @@ def _new(arguments: argparse.Namespace) -> None:
         raise UsageError("a robot from a xacro or standard input is saved beside the world: give its file with -o")
     folder = usdf_files.folder_of(arguments.output)
     state, files = described_beside(with_relative_paths(state, folder), texts)
-    usdf_files.save_state(arguments, state, files)
+    usdf_files.put_state(arguments, state, files)
 
 
 def _described(arguments: argparse.Namespace) -> list[NewRobot]:
@@ -435,7 +435,7 @@ def _texts(paths: Sequence[str], robot: RobotModel, arguments: argparse.Namespac
         return None
     if len(paths) == 1:
         return Texts(robot.urdf_text, "")
-    srdf = read_document(paths[1], how, inputs.package_finder(arguments, paths[1]))
+    srdf = read_expanded(paths[1], how, inputs.package_finder(arguments, paths[1]))
     return Texts(robot.urdf_text, srdf.places.text.decode())
 
 

@@ -40,9 +40,9 @@ from robot_semantics.convert.world_formats import (
 )
 from robot_semantics.kinematics.joint_orders import ORDERS
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.usdf.combine import merge, prefixed, split
+from robot_semantics.usdf.combine import merge_states, prefixed, split_state
 from robot_semantics.usdf.descriptions import rebased
-from robot_semantics.usdf.interpolate import interpolate, share_at
+from robot_semantics.usdf.interpolate import interpolate_states, share_at
 from robot_semantics.usdf.world_state import SEPARATOR
 from robot_semantics.usdf.writer import write_world
 
@@ -80,7 +80,7 @@ def _merge(arguments: argparse.Namespace) -> None:
             found = usdf_files.robots(arguments, origin, file, given)
             robots.update((prefix + name, robot) for name, robot in found.items())
     with located_problems(renamed) as diagnostics:
-        merged = merge(
+        merged = merge_states(
             states,
             sources=[origin.source for origin in origins],
             any_time=arguments.any_time,
@@ -88,7 +88,7 @@ def _merge(arguments: argparse.Namespace) -> None:
             robots=robots,
         )
     merged = rebased(merged, first, usdf_files.folder_of(arguments.output))
-    usdf_files.save_state(arguments, merged)
+    usdf_files.put_state(arguments, merged)
 
 
 def _split_arguments(parser: argparse.ArgumentParser) -> None:
@@ -105,7 +105,7 @@ def _split(arguments: argparse.Namespace) -> None:
     is_needed = any(body.parent_link for body in state.bodies) or usdf_files.names_robots(arguments)
     robots = usdf_files.robots(arguments, origins[0], arguments.file) if is_needed else {}
     with located_problems(origins) as diagnostics:
-        parts = split(state, diagnostics, robots=robots)
+        parts = split_state(state, diagnostics, robots=robots)
     folder = Path(arguments.output or "")
     paths: dict[Path, str] = {}
     for name in parts:
@@ -141,11 +141,11 @@ def _interpolate(arguments: argparse.Namespace) -> None:
     share = arguments.share if arguments.time is None else share_at(first, second, arguments.time)
     robots = usdf_files.robots(arguments, origins[0], arguments.first)
     with located_problems(origins) as diagnostics:
-        between = interpolate(first, second, share, robots=robots, diagnostics=diagnostics)
+        between = interpolate_states(first, second, share, robots=robots, diagnostics=diagnostics)
     if arguments.time is not None:
         between = replace(between, time_ns=arguments.time)
     between = rebased(between, usdf_files.folder_of(arguments.first), usdf_files.folder_of(arguments.output))
-    usdf_files.save_state(arguments, between)
+    usdf_files.put_state(arguments, between)
 
 
 MERGE = Command(

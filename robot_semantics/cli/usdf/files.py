@@ -30,8 +30,8 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, rebased, robots_for
 from robot_semantics.usdf.identity import describes_another_robot
-from robot_semantics.usdf.reader import read_document
-from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.reader import read_world_document
+from robot_semantics.usdf.validity import element_path
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
 from robot_semantics.xml.reader import read_text
@@ -94,11 +94,11 @@ def _place(place: SourcePlace, origins: Sequence[WorldFile], numbers: Sequence[d
 def _numbers(state: WorldState) -> dict[str, int]:
     """Return the numbers of a state's elements by path."""
     numbers = {ROOT: state.at}
-    numbers.update((path_of(body), body.at) for body in state.bodies)
-    numbers.update((path_of(engine), engine.at) for engine in state.engines)
+    numbers.update((element_path(body), body.at) for body in state.bodies)
+    numbers.update((element_path(engine), engine.at) for engine in state.engines)
     for model in state.models:
-        numbers.update((path_of(link, path_of(model)), link.at) for link in model.links)
-        numbers.update((path_of(joint, path_of(model)), joint.at) for joint in model.joints)
+        numbers.update((element_path(link, element_path(model)), link.at) for link in model.links)
+        numbers.update((element_path(joint, element_path(model)), joint.at) for joint in model.joints)
     return numbers
 
 
@@ -172,7 +172,7 @@ def robots(
         for model in file.state.models:
             reason = describes_another_robot(model, found[model.name]) if model.name in found else None
             if reason is not None:
-                place = SourcePlace(file.source, path=path_of(model))
+                place = SourcePlace(file.source, path=element_path(model))
                 diagnostics.warning("other-robot", f"model '{model.name}': {reason}", place)
         diagnostics.raise_if_failed()
     return found
@@ -210,7 +210,7 @@ def read_world_file(path: str, diagnostics: Diagnostics | None = None) -> WorldF
     """
     if is_json(path):
         return WorldFile(parse_json(read_text(path), path, diagnostics), path, None)
-    document = read_document(path, diagnostics)
+    document = read_world_document(path, diagnostics)
     return WorldFile(document.state, document.places.source, document.places)
 
 
@@ -230,14 +230,14 @@ def folder_of(path: str | None) -> Path:
     return Path() if path is None or path == "-" else Path(path).parent
 
 
-def write_state(arguments: argparse.Namespace, state: WorldState, source: str) -> None:
+def put_edited_state(arguments: argparse.Namespace, state: WorldState, source: str) -> None:
     """Write or print a world state that was read from `source`; keep its robot files."""
     target = source if getattr(arguments, "in_place", False) else arguments.output
     before = None if source == "-" else source
-    save_state(arguments, rebased(state, folder_of(source), folder_of(target)), source=before)
+    put_state(arguments, rebased(state, folder_of(source), folder_of(target)), source=before)
 
 
-def save_state(
+def put_state(
     arguments: argparse.Namespace,
     state: WorldState,
     beside: Mapping[str, bytes] = MappingProxyType({}),

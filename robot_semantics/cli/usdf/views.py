@@ -21,7 +21,7 @@ from robot_semantics.base.names import shown
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.cli.frame.argument_values import add_repeatable, number_in_range
 from robot_semantics.cli.frame.command import Command, UsageError
-from robot_semantics.cli.frame.console import Table, console_for_output, table
+from robot_semantics.cli.frame.console import Table, console_for_output, empty_table
 from robot_semantics.cli.frame.node_inputs import add_node_argument, asked_node, world_of_node
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_json, print_line, print_result
 from robot_semantics.cli.usdf import files as usdf_files
@@ -29,7 +29,7 @@ from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.transforms.pose import Pose, poses_from_matrices
 from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, StateDifference, compare
 from robot_semantics.usdf.descriptions import rebased
-from robot_semantics.usdf.frames import ResolvedWorld, resolve
+from robot_semantics.usdf.frames import ResolvedWorld, resolve_frames
 from robot_semantics.usdf.robot import complete_models
 from robot_semantics.usdf.table import DifferenceKind
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState, carrier_of
@@ -69,34 +69,37 @@ def _headline(state: WorldState) -> str:
 
 def _tables(state: WorldState) -> list[Table]:
     columns: tuple[str, ...] = ("name", "kind", "parent", "x y z [m]", "roll pitch yaw [rad]", "twist [m/s rad/s]")
-    bodies = table(*columns, title="models and frames")
+    bodies = empty_table(*columns, title="models and frames")
     for body in state.bodies:
         kind = "model" if isinstance(body, ModelState) else "frame"
-        bodies.add_row(shown(body.name), kind, shown(carrier_of(body)), *_pose(body.pose), numbers(body.twist))
+        bodies.add_row(shown(body.name), kind, shown(carrier_of(body)), *_pose(body.pose), numbers_text(body.twist))
     tables = [bodies]
     for model in state.models:
         columns = ("name", "x y z [m]", "roll pitch yaw [rad]", "twist", "wrench [N N m]")
-        links = table(*columns, title=f"links of {shown(model.name)}")
+        links = empty_table(*columns, title=f"links of {shown(model.name)}")
         for link in model.links:
-            links.add_row(shown(link.name), *_pose(link.pose), numbers(link.twist), numbers(link.wrench))
-        joints = table("name", "positions", "velocities", "torques", title=f"joints of {shown(model.name)}")
+            links.add_row(shown(link.name), *_pose(link.pose), numbers_text(link.twist), numbers_text(link.wrench))
+        joints = empty_table("name", "positions", "velocities", "torques", title=f"joints of {shown(model.name)}")
         for joint in model.joints:
             joints.add_row(
-                shown(joint.name), numbers(joint.positions), numbers(joint.velocities), numbers(joint.torques)
+                shown(joint.name),
+                numbers_text(joint.positions),
+                numbers_text(joint.velocities),
+                numbers_text(joint.torques),
             )
         tables += [links, joints]
     return tables
 
 
 def _pose(pose: Pose | None) -> tuple[str, str]:
-    return ("-", "-") if pose is None else (numbers(pose.xyz_rpy[:3]), numbers(pose.xyz_rpy[3:]))
+    return ("-", "-") if pose is None else (numbers_text(pose.xyz_rpy[:3]), numbers_text(pose.xyz_rpy[3:]))
 
 
 DUST = 1e-12
 """Numbers below this print as 0 [m, rad, m/s, rad/s, N, N m]; JSON has all digits."""
 
 
-def numbers(row: Sequence[float] | None) -> str:
+def numbers_text(row: Sequence[float] | None) -> str:
     """Return numbers for people: six digits, or fewer if these are exact; a dash for None.
 
     All units are of SI without prefix, so a number below `DUST` is what rounding leaves of 0.
@@ -131,16 +134,18 @@ def _resolve(arguments: argparse.Namespace) -> None:
         return
     robots = usdf_files.robots(arguments, file, path)
     with usdf_files.located_problems([file]) as diagnostics:
-        resolved = resolve(complete_models(file.state, robots), diagnostics=diagnostics)
+        resolved = resolve_frames(complete_models(file.state, robots), diagnostics=diagnostics)
     names = arguments.names or [name for name in resolved.names if name != WORLD]
     relative_to = arguments.relative_to or WORLD
     rows = _rows(resolved, names, relative_to, arguments.axes)
     if arguments.json:
         print_result({"relative_to": relative_to, "bodies": rows})
         return
-    made = table("name", "x y z [m]", "qx qy qz qw", "v w [m/s rad/s]", "f t [N N m]", title=f"seen from {relative_to}")
+    made = empty_table(
+        "name", "x y z [m]", "qx qy qz qw", "v w [m/s rad/s]", "f t [N N m]", title=f"seen from {relative_to}"
+    )
     for row in rows:
-        made.add_row(row["name"], *(numbers(row[key]) for key in ("xyz", "quat_xyzw", "twist", "wrench")))
+        made.add_row(row["name"], *(numbers_text(row[key]) for key in ("xyz", "quat_xyzw", "twist", "wrench")))
     console_for_output().print(made)
 
 
@@ -244,7 +249,7 @@ def diff_worlds(arguments: argparse.Namespace) -> int:
         print_line("no difference")
         return 0
     columns = ("what", "kind", "distance", arguments.first, arguments.second)
-    made = table(*columns, title=counted(len(found), "difference"))
+    made = empty_table(*columns, title=counted(len(found), "difference"))
     for difference in found:
         made.add_row(*_cells(difference))
     console_for_output().print(made)
@@ -259,10 +264,10 @@ def _cells(difference: StateDifference) -> tuple[str, ...]:
 
 def _shown(value: object) -> str:
     if isinstance(value, dict):
-        return numbers(value["rpy"])
+        return numbers_text(value["rpy"])
     if isinstance(value, (list, tuple)) and all(isinstance(item, float) for item in value):
         # An engine's array may have thousands of numbers: `--json` shows them all.
-        return numbers(value) if len(value) <= _MOST_NUMBERS else f"{len(value)} numbers"
+        return numbers_text(value) if len(value) <= _MOST_NUMBERS else f"{len(value)} numbers"
     return "-" if value is None else str(value)
 
 

@@ -196,7 +196,7 @@ class Recording:
         return stamps[order]
 
 
-def read_recording(
+def combine_stretches(
     plan: RecordingPlan,
     stretches: Iterable[Stretch],
     problems: Diagnostics,

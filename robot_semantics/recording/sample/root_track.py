@@ -18,7 +18,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import quoted
 from robot_semantics.kinematics.forward import kinematics_of
-from robot_semantics.kinematics.motions import pose_of, twist_of
+from robot_semantics.kinematics.motions import pose_from_positions, twist_of
 from robot_semantics.live.samples import RootCandidate, RootChoice, RootSource, choose_root, possible_robots
 from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.model.robot_model import JointModel
@@ -290,7 +290,7 @@ def _joint_track(robot: RecordedRobot, joints: JointHistory) -> PoseTrack | None
     if joint.velocity_count == len(joint.variable_names) and np.isfinite(rates).any():
         moving = np.isfinite(rates).all(axis=1)
         twists = _timeline(stamps[moving], twist_of(joint, rates[moving]))
-    poses = pose_of(joint, positions)
+    poses = pose_from_positions(joint, positions)
     return PoseTrack(
         joints.topic_of(joint.variable_names[0]), joint.name, robot.standing, _timeline(stamps, poses), twists
     )

@@ -200,7 +200,7 @@ def columns(series: Series, units: Mapping[tuple[str, str], str]) -> Iterator[Co
         yield Column(f"{frame}/age", "s", "frame_age", (i,))
 
 
-def table(series: Series, units: Mapping[tuple[str, str], str]) -> Iterator[tuple[Column, Array]]:
+def columns_with_values(series: Series, units: Mapping[tuple[str, str], str]) -> Iterator[tuple[Column, Array]]:
     """Yield the `columns` of a series with their values (n,); the values of a parent are texts, None if unknown."""
     arrays, names = series_arrays(series, np.float64), np.array([*series.names, None], dtype=object)
     for column in columns(series, units):

@@ -146,7 +146,7 @@ def limits_of(model: ModelSeries) -> dict[str, tuple[float, float]]:
     return dict(zip(model.variables, zip(model.lower.tolist(), model.upper.tolist(), strict=True), strict=True))
 
 
-def series_of(states: Sequence[WorldState]) -> Series:
+def series_from_states(states: Sequence[WorldState]) -> Series:
     """Return states as arrays; values that a state does not have are NaN."""
     names: dict[str, int] = {WORLD: 0}
     for state in states:
@@ -249,7 +249,7 @@ def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, di
     return replace(state, models=tuple(bare)), {m.name: texts[m.name] for m in state.models if m.name in texts}
 
 
-def save_state(state: WorldState, texts: Mapping[str, Texts], path: Path) -> None:
+def save_with_descriptions(state: WorldState, texts: Mapping[str, Texts], path: Path) -> None:
     """Write a state, and beside it its robots' descriptions in files named by their digests.
 
     Raises:

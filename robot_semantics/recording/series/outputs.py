@@ -32,7 +32,7 @@ from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.recording.bags.columns import Array, Columns, GroupKey, Stream
-from robot_semantics.recording.series.arrays import Column, head_arrays, series_arrays, series_head, table
+from robot_semantics.recording.series.arrays import Column, columns_with_values, head_arrays, series_arrays, series_head
 from robot_semantics.recording.series.series import Gap, Series
 from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.fields import ValueAge, with_ages
@@ -156,7 +156,7 @@ class Rendered(NamedTuple):
     gaps: tuple[Gap, ...]
 
 
-def render(states: StatesToRender) -> list[Rendered]:
+def rendered_states(states: StatesToRender) -> list[Rendered]:
     """Return every state as text.
 
     Raises:
@@ -194,7 +194,11 @@ def csv_header(series: Series) -> str:
 
 
 def _csv_columns(series: Series) -> Iterator[tuple[Column, Array]]:
-    return ((column, values) for column, values in table(series, {}) if not column.array.endswith(("time_ns", "age")))
+    return (
+        (column, values)
+        for column, values in columns_with_values(series, {})
+        if not column.array.endswith(("time_ns", "age"))
+    )
 
 
 def _csv_line(row: Sequence[object]) -> str:

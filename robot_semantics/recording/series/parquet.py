@@ -33,11 +33,11 @@ from robot_semantics.recording.bags.columns import Array
 from robot_semantics.recording.series.arrays import (
     Column,
     columns,
+    columns_with_values,
     series_arrays,
     series_errors,
     series_from,
     series_head,
-    table,
 )
 from robot_semantics.recording.series.outputs import Job, Output, Rendered
 from robot_semantics.recording.series.series import Series, SeriesError
@@ -123,7 +123,7 @@ class Parquet(Output):
 
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
         """Write a row group."""
-        columns = list(table(series, self._job.units))
+        columns = list(columns_with_values(series, self._job.units))
         if self._writer is None:
             fields = [
                 pa.field(column.name, _type(values), metadata={"unit": column.unit} if column.unit else None)
@@ -142,7 +142,7 @@ class Parquet(Output):
 
 def series_table(series: Series) -> pa.Table:
     """Return a series as a `pyarrow.Table` with one column for each number."""
-    found = list(table(series, {}))
+    found = list(columns_with_values(series, {}))
     return _table(found, pa.schema([pa.field(column.name, _type(values)) for column, values in found]))
 
 

@@ -34,7 +34,7 @@ from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.recording.bags.columns import Array, GroupKey, Part, Pieces, Stream
 from robot_semantics.recording.tracks.namespaces import FrameNames, owner_of
-from robot_semantics.recording.tracks.timeline import Timeline, blend_straight, bracket, interpolate
+from robot_semantics.recording.tracks.timeline import Timeline, blend_straight, bracket, interpolate_bracket
 from robot_semantics.transforms import quat_conjugate, quat_multiply, quat_rotate, rotvec_from_quat
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 from robot_semantics.transforms.rows import IDENTITY_POSE, blend_poses, compose_poses, invert_poses, twist_at
@@ -157,7 +157,7 @@ class TransformHistory:
         parents = edge.parent_at(brackets.before)
         # A parent that changes between two samples cannot be interpolated: the earlier sample is valid.
         apart = None if isinstance(edge.parents, int) else parents != edge.parent_at(brackets.after)
-        poses = edge.with_offset(interpolate(brackets, edge.timeline.take, blend_poses, apart))
+        poses = edge.with_offset(interpolate_bracket(brackets, edge.timeline.take, blend_poses, apart))
         ages = brackets.at_all_times(count, brackets.age_ns, -1)
         return LocalPose(brackets.at_all_times(count, parents, -1), brackets.at_all_times(count, poses, np.nan), ages)
 

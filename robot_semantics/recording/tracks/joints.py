@@ -34,7 +34,7 @@ from robot_semantics.live.joint_state import (
 from robot_semantics.live.settings import Invalid
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.bags.columns import Array, GroupKey, Part, Pieces, Stream, take_rows
-from robot_semantics.recording.tracks.timeline import Bracket, Timeline, blend_straight, bracket, interpolate
+from robot_semantics.recording.tracks.timeline import Bracket, Timeline, blend_straight, bracket, interpolate_bracket
 from robot_semantics.transforms import wrapped_angles
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 
@@ -204,7 +204,7 @@ class JointHistory:
                     brackets[family.places] = bracket(family.timeline.stamps_ns, times_ns, mode)
                 where = brackets[family.places]
                 between = blend.of_columns(out) if blend is not None and quantity == "position" else blend_straight
-                some = interpolate(where, self._taker(family, quantity, mine), between)
+                some = interpolate_bracket(where, self._taker(family, quantity, mine), between)
                 values[:, out] = where.at_all_times(count, some, np.nan)
                 if quantity == "position":
                     age[:, out] = where.at_all_times(count, where.age_ns, -1)[:, np.newaxis]

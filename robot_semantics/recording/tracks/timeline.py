@@ -92,7 +92,7 @@ def bracket(stamps_ns: IntArray, times_ns: IntArray, mode: str = "linear", *, ho
     return Bracket(rows, before[rows], after[rows], share[rows], age[rows])
 
 
-def interpolate(
+def interpolate_bracket(
     where: Bracket,
     take: Callable[[IntArray], npt.NDArray[np.generic]],
     blend: Callable[[FloatArray, FloatArray, FloatArray], FloatArray],
@@ -222,10 +222,10 @@ class Timeline:
     ) -> tuple[FloatArray, IntArray]:
         """Return the values (n, ...) at `times_ns` (n,) and their ages (n,) [ns]; NaN and -1 without an answer.
 
-        Arguments as for `bracket` and `interpolate`.
+        Arguments as for `bracket` and `interpolate_bracket`.
         """
         where, count = bracket(self.stamps_ns, times_ns, mode, hold=hold), len(times_ns)
-        values = where.at_all_times(count, interpolate(where, self.take, blend), np.nan)
+        values = where.at_all_times(count, interpolate_bracket(where, self.take, blend), np.nan)
         return values, where.at_all_times(count, where.age_ns, -1)
 
     def locate(self, indices: IntArray) -> Iterator[tuple[int, IntArray | slice, IntArray]]:

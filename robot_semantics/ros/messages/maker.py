@@ -55,7 +55,7 @@ def pose_message(pose: Pose) -> PoseMessage:
     return MAKER.pose(xyz_quat_of(pose))
 
 
-def matrix_of(message: Transform) -> FloatArray:
+def matrix_from_message(message: Transform) -> FloatArray:
     """Return the (4, 4) transform of a message.
 
     Raises:
@@ -71,7 +71,7 @@ def row_of_pose(position: Point | Vector3, orientation: Quaternion) -> FloatArra
     return np.array([position.x, position.y, position.z, turn.x, turn.y, turn.z, turn.w])
 
 
-def pose_of(message: PoseMessage) -> Pose:
+def pose_from_message(message: PoseMessage) -> Pose:
     """Return the pose of a message. A quaternion of length 1 keeps every bit; a rounded one is normalised."""
     row = row_of_pose(message.position, message.orientation).tolist()
     return pose_from_quaternion(row[:3], row[3:])

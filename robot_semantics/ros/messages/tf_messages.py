@@ -28,12 +28,12 @@ from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.messages import Transform
 from robot_semantics.live.frames import TransformRows
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.ros.messages.maker import MAKER, deserialized, matrix_of
+from robot_semantics.ros.messages.maker import MAKER, deserialized, matrix_from_message
 from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import Pose, pose_from_matrix, pose_matrix
 from robot_semantics.usdf.frames import without_parent_links
-from robot_semantics.usdf.robot import complete, with_carriers
+from robot_semantics.usdf.robot import complete_model, with_carriers
 from robot_semantics.usdf.world_state import WORLD, Frame, LinkState, ModelState, WorldState
 
 
@@ -90,7 +90,7 @@ def _link_transforms(model: ModelState, robot: RobotModel | None) -> Iterator[tu
     """Yield (parent, link, T_parent_link) of a model's links; without a parent link, the pose is in the model's
     frame.
     """
-    whole = model if robot is None else complete(model, robot)
+    whole = model if robot is None else complete_model(model, robot)
     poses = {link.name: pose_matrix(link.pose) for link in whole.links if link.pose is not None}
     for name, T in poses.items():
         parent = _parent_link(robot, name)
@@ -164,7 +164,7 @@ class _Graph:
         for message in transforms:
             child = frame_name(message.child_frame_id)
             self.parents[child] = frame_name(message.header.frame_id)
-            self._local[child] = matrix_of(message.transform)
+            self._local[child] = matrix_from_message(message.transform)
             self.stamps.add(stamp_ns(message.header.stamp))
         self.owners = {prefixes.get(name, "") + link: name for name in robots for link in robots[name].link_names}
         self._roots = {name: prefixes.get(name, "") + robot.root_link for name, robot in robots.items()}

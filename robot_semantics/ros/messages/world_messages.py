@@ -39,7 +39,14 @@ from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.motions import SUBSPACE
 from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.ros.messages.maker import MAKER, matrix_of, pose_message, pose_of, row_of_twist, row_of_wrench
+from robot_semantics.ros.messages.maker import (
+    MAKER,
+    matrix_from_message,
+    pose_from_message,
+    pose_message,
+    row_of_twist,
+    row_of_wrench,
+)
 from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
@@ -209,7 +216,7 @@ MESSAGES: dict[type | None, Callable[[], RosMessage]] = {
 """The message of each item of a world state."""
 
 CODECS: dict[FieldQuantity | ValueForm, Codec] = {
-    ValueForm.POSE: (pose_message, pose_of),
+    ValueForm.POSE: (pose_message, pose_from_message),
     TWIST_VECTORS: (MAKER.twist, row_of_twist),
     WRENCH_VECTORS: (MAKER.wrench, row_of_wrench),
 }
@@ -332,7 +339,7 @@ def from_multi_dof_joint_state(
             lost.append(f"joint '{joint_name}', which the robot does not have as a planar or floating one")
             continue
         joint = robot.joints[index]
-        T_parent_child = joint.T_parent_joint @ matrix_of(message.transforms[at])
+        T_parent_child = joint.T_parent_joint @ matrix_from_message(message.transforms[at])
         twist = np.array(row_of_twist(message.twist[at])) if message.twist else None
         wrench = np.array(row_of_wrench(message.wrench[at])) if message.wrench else None
         if joint.virtual:

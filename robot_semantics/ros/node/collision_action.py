@@ -142,14 +142,14 @@ class _GoalInThread:
         )
 
     def _answer(self, matrix: CollisionMatrix) -> None:
-        from robot_semantics.collision.merging import merge
+        from robot_semantics.collision.merging import merge_matrix
         from robot_semantics.collision.statistics import never_bound
 
         assert self._description is not None
         disabled = {pair: reason.value for pair, reason in matrix.disabled().items()}
         srdf = self._description.texts.srdf
         text = SrdfText(srdf) if srdf.strip() else SrdfText.empty(self._description.model.name)
-        merged = merge(text, disabled)
+        merged = merge_matrix(text, disabled)
         self.result.success = True
         self.result.pairs = [
             CollisionPair(link1=pair.first, link2=pair.second, checked=False, reason=reason)

@@ -26,7 +26,7 @@ from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.joint_states import JointStateData, JointStateReader
 from robot_semantics.cdr.layout import CdrError
 from robot_semantics.cdr.walk import BIG_ENDIAN, BODY, odometry_frames
-from robot_semantics.kinematics.motions import pose_of, twist_of
+from robot_semantics.kinematics.motions import pose_from_positions, twist_of
 from robot_semantics.live.joint_state import Reason, Refusal
 from robot_semantics.live.robot import Messages, RunningRobot
 from robot_semantics.live.samples import RootCandidate, RootSource, RootStatement, motion_of_root, possible_robots
@@ -208,7 +208,7 @@ def own_statement(robot: RunningRobot) -> RootStatement | None:
     arrived_ns = int(buffer.received_ns[0])
     return RootStatement(
         RootCandidate(kind, f"the virtual joint '{root.name}'", frame),
-        pose_of(root, buffer.positions[robot.space.joint_positions[root.name]]),
+        pose_from_positions(root, buffer.positions[robot.space.joint_positions[root.name]]),
         twist_of(root, rates) if np.isfinite(rates).all() else None,
         None if arrived_ns == NEVER_NS else arrived_ns,
     )

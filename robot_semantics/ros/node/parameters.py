@@ -65,7 +65,7 @@ ROBOT: tuple[Parameter, ...] = (
         "invalid_positions",
         "skip",
         "If a position is NaN or infinite: skip that joint, or refuse the whole message.",
-        checks.one_of(*(word.value for word in Invalid)),
+        checks.one_word_of(*(word.value for word in Invalid)),
     ),
     Parameter("strict", False, "Refuse descriptions with any error; false: leave out the parts in error.", checks.flag),
     Parameter("implicit_links", False, "Let joints name links that no <link> element declares.", checks.flag),
@@ -79,7 +79,7 @@ VIRTUAL_JOINT: tuple[Parameter, ...] = (
         "auto",
         "Where the virtual joint's motion comes from: auto (joint_states or multi_dof), joint_states, multi_dof,"
         " odometry, tf (listens and does not publish), fixed.",
-        checks.one_of(*(source.value for source in Source)),
+        checks.one_word_of(*(source.value for source in Source)),
     ),
     Parameter("topic", "odom", "nav_msgs/Odometry topic, with source odometry.", checks.topic),
     Parameter(

@@ -39,7 +39,7 @@ from robot_semantics.transforms import transform_distance
 from robot_semantics.usdf.apply import AppliedState, Base, apply_model_state, resolve_with
 from robot_semantics.usdf.check import match_models
 from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, beside, robots_for
-from robot_semantics.usdf.frames import resolve, root_frame, without_unplaced
+from robot_semantics.usdf.frames import resolve_frames, root_frame, without_unplaced
 from robot_semantics.usdf.identity import appearance_digest, is_of
 from robot_semantics.usdf.restore_report import TOLERANCE, RestoreItem, RestoreLog, RestoreReport
 from robot_semantics.usdf.robot import with_carriers
@@ -214,7 +214,7 @@ class Restore:
 
     def _frames(self, live: LiveWorld, simulated: bool, log: RestoreLog) -> None:
         """Report the parent frames of models whose pose differs from the state; the node cannot move them."""
-        present, before = resolve(live.state), None
+        present, before = resolve_frames(live.state), None
         # A root frame without a pose on TF is treated as the world.
         roots = {frame.name for frame in live.state.frames if frame == root_frame(frame.name)}
         told = {item.name for item in log.items if item.kind == "frame"} if simulated else set()
@@ -228,7 +228,7 @@ class Restore:
             if frame.name not in present.index or parent not in present.index:
                 log.note(f"frame '{frame.name}': no node publishes it")
                 continue
-            before = before or resolve(self.placed)
+            before = before or resolve_frames(self.placed)
             off_m, off_rad = map(
                 float, transform_distance(*(world.pose(frame.name, parent) for world in (before, present)))
             )

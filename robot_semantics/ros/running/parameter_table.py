@@ -74,7 +74,7 @@ def flag(name: str, value: object) -> None:
         raise ParameterError(f"parameter '{name}' must be true or false, not {_shown(value)}")
 
 
-def number(name: str, value: object) -> float:
+def finite_number(name: str, value: object) -> float:
     """Check that the value is a finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise ParameterError(f"parameter '{name}' must be a finite number, not {_shown(value)}")
@@ -99,7 +99,7 @@ class Numbers:
 
     def __call__(self, name: str, value: object) -> None:
         """Check that a number is within the bounds."""
-        given = number(name, value)
+        given = finite_number(name, value)
         if given < self.least or (self.beyond and given == self.least):
             wanted = f"greater than {self.least:g}" if self.beyond else f"at least {self.least:g}"
         elif given > self.most:
@@ -213,10 +213,10 @@ def pose(name: str, value: object) -> None:
     if len(numbers) != 6:
         raise ParameterError(f"parameter '{name}' must be six numbers x y z roll pitch yaw, not {_shown(value)}")
     for one in numbers:
-        number(name, one)
+        finite_number(name, one)
 
 
-def one_of(*words: str) -> Check:
+def one_word_of(*words: str) -> Check:
     """Return a check for one of these words."""
 
     def check(name: str, value: object) -> None:

@@ -14,7 +14,7 @@ import copy
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
-from robot_semantics.ros.running.parameter_table import Check, one_of, whole
+from robot_semantics.ros.running.parameter_table import Check, one_word_of, whole
 
 
 def _reliable(depth: int, durability: DurabilityPolicy) -> QoSProfile:
@@ -51,7 +51,7 @@ DIAGNOSTICS = _reliable(10, DurabilityPolicy.VOLATILE)
 
 def _words(kind: type[HistoryPolicy] | type[ReliabilityPolicy]) -> Check:
     """Return a check for the words of a policy, in any case."""
-    check = one_of(*(word.lower() for word in kind.__members__ if word != "UNKNOWN"))
+    check = one_word_of(*(word.lower() for word in kind.__members__ if word != "UNKNOWN"))
     return lambda name, value: check(name, value.lower() if isinstance(value, str) else value)
 
 

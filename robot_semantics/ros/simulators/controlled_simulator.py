@@ -35,11 +35,11 @@ from robot_semantics.base.names import suggestion
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.kinematics.forward import kinematics_of
-from robot_semantics.kinematics.motions import pose_of, twist_of
+from robot_semantics.kinematics.motions import pose_from_positions, twist_of
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.ros.messages.maker import MAKER, row_of_pose, row_of_twist
-from robot_semantics.ros.messages.maker import pose_of as read_pose
+from robot_semantics.ros.messages.maker import pose_from_message as read_pose
 from robot_semantics.ros.simulators.simulator_client import UNKNOWN, RemoteReport, RemoteSimulator, SimulatorError
 from robot_semantics.transforms import matrix_from_quat, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
@@ -182,7 +182,7 @@ class ControlledWorld:
             return replace(model, pose=pose, twist=twist)
         if root:
             values = np.array([self.joints[part] for part in root])
-            xyz_quat = pose_of(robot.root_joint, values[:, 0])
+            xyz_quat = pose_from_positions(robot.root_joint, values[:, 0])
             pose = pose_from_quaternion(xyz_quat[:3].tolist(), xyz_quat[3:].tolist())
             parent = robot.root_joint.parent_link or WORLD
             return replace(model, parent=parent, pose=pose, twist=six(twist_of(robot.root_joint, values[:, 1])))

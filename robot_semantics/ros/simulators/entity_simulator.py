@@ -30,10 +30,10 @@ from simulation_interfaces.srv import (
 
 from robot_semantics.base.names import frame_name, suggestion
 from robot_semantics.base.nanoseconds import stamp_ns
-from robot_semantics.ros.messages.maker import MAKER, pose_message, pose_of, row_of_pose, row_of_twist
+from robot_semantics.ros.messages.maker import MAKER, pose_from_message, pose_message, row_of_pose, row_of_twist
 from robot_semantics.ros.simulators.simulator_client import UNKNOWN, RemoteReport, RemoteSimulator, SimulatorError
 from robot_semantics.transforms.pose import pose_from_matrix
-from robot_semantics.usdf.frames import ResolvedWorld, resolve
+from robot_semantics.usdf.frames import ResolvedWorld, resolve_frames
 from robot_semantics.usdf.restore_report import RestoreItem, RestoreLog
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
 
@@ -86,7 +86,7 @@ class EntitySimulator(RemoteSimulator):
             DescriptionError: the state's frames do not lead to the world.
 
         """
-        placed = resolve(state)
+        placed = resolve_frames(state)
         features = await self._probe(_GET, _SET)
         before = await self._entities()
         log = RestoreLog()
@@ -111,7 +111,7 @@ class EntitySimulator(RemoteSimulator):
     ) -> list[_Order]:
         """Return the requests for the models; log the values that cannot be set, and the values to set."""
         plan = []
-        standing = None if self._sets_parts else resolve(_world(self.name, present))
+        standing = None if self._sets_parts else resolve_frames(_world(self.name, present))
         for model in chosen:
             log.model = model.name
             if model.name not in present:
@@ -238,6 +238,6 @@ def _world(simulator: str, entities: Mapping[str, EntityState]) -> WorldState:
             )
         if not row_of_pose(state.pose.position, state.pose.orientation)[3:].any():
             state.pose.orientation.w = 1.0
-        models.append(ModelState(name, frame or WORLD, pose_of(state.pose), row_of_twist(state.twist)))
+        models.append(ModelState(name, frame or WORLD, pose_from_message(state.pose), row_of_twist(state.twist)))
         stamps.append(stamp_ns(state.header.stamp))
     return WorldState(models=tuple(models), time_ns=max(stamps, default=None))

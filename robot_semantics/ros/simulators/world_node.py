@@ -45,7 +45,7 @@ from robot_semantics.ros.running import parameter_table as checks
 from robot_semantics.ros.running.guarded_node import GuardedNode
 from robot_semantics.ros.running.parameter_table import Parameter
 from robot_semantics.ros.running.spinning import QuietExecutor, is_up
-from robot_semantics.simulation.loading import ENGINES, ModelFiles, start, world_from_state
+from robot_semantics.simulation.loading import ENGINES, ModelFiles, start_simulator, world_from_state
 from robot_semantics.simulation.simulator import ControlMode, SimulationError, Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, check_magnitudes, check_numbers
 from robot_semantics.usdf.reader import parse_world, read_world
@@ -98,7 +98,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         "main_model", "", "Model whose topics have no prefix; empty: the only one with joints.", checks.text, True
     ),
-    Parameter("engine", "mujoco", f"What simulates: {', '.join(ENGINES)}.", checks.one_of(*ENGINES), True),
+    Parameter("engine", "mujoco", f"What simulates: {', '.join(ENGINES)}.", checks.one_word_of(*ENGINES), True),
     Parameter("max_text_bytes", 64_000_000, "Largest USDF text taken.", checks.Numbers(least=1), True),
     Parameter(
         "max_unpacked",
@@ -204,7 +204,7 @@ class MujocoWorld(GuardedNode):
         )
         for problem in diagnostics:
             self.get_logger().warning(str(problem))
-        simulator = start(settings.engine, spec, lambda text: self.get_logger().warning(text))
+        simulator = start_simulator(settings.engine, spec, lambda text: self.get_logger().warning(text))
         report = simulator.restore(self._initial, partial=True)
         self._log_report("initial state", report)
         for note in simulator.notes:

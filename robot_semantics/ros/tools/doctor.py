@@ -235,7 +235,7 @@ DISCOVERY_SECONDS = 8.0
 LOOK_SECONDS = 0.2
 
 
-def examine(listen: float) -> Iterator[Finding]:
+def examine_ros(listen: float) -> Iterator[Finding]:
     """Yield the findings about ROS 2; running robots are observed for `listen` [s]."""
     yield Finding("ok", f"rclpy, middleware {rclpy.get_rmw_implementation_identifier()}, {_settings()}")
     yield _discovery()

@@ -41,7 +41,7 @@ from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.live.samples import base_frames
 from robot_semantics.model.loading import TEXT_PARAMETERS, RobotTexts
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.ros.messages.maker import matrix_of
+from robot_semantics.ros.messages.maker import matrix_from_message
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.node_names import UNKNOWN_NODE, node_name
 from robot_semantics.ros.running.spinning import is_up
@@ -541,7 +541,7 @@ class LiveRobots:
         with self._news:
             own: list[int] = []
             for transform in message.transforms:
-                T = matrix_of(transform.transform)
+                T = matrix_from_message(transform.transform)
                 parent, child = frame_name(transform.header.frame_id), frame_name(transform.child_frame_id)
                 if np.isfinite(T).all():
                     tree.transforms[child] = (parent, T)
@@ -563,7 +563,7 @@ class LiveRobots:
         for transform in message.transforms:
             sliders = sliders_of_root.get(frame_name(transform.child_frame_id))
             if sliders is not None:
-                T, time_ns = matrix_of(transform.transform), stamp_ns(transform.header.stamp)
+                T, time_ns = matrix_from_message(transform.transform), stamp_ns(transform.header.stamp)
                 sliders.note_root(frame_name(transform.header.frame_id), T, time_ns, topic, static=static)
 
     def _spin(self) -> None:
