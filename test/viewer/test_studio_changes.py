@@ -197,8 +197,21 @@ def test_of_three_hundred_groups_only_changed_rows_are_redrawn_and_no_click_is_l
             "  if (row) touched.add(row.dataset.groupRow); } }))"
             ".observe(document.querySelector('.studio'), {subtree: true, childList: true, attributes: true}); 1"
         )
+        # A row out of sight is not laid out, and the sliders of the robot's joints stay as they are.
+        browser.wait(
+            "!document.querySelector('[data-group-row=group_299] .part-title')"
+            ".checkVisibility({contentVisibilityAuto: true})"
+        )
+        browser.run(
+            "window.moved = []; new MutationObserver((list) => list.forEach(({addedNodes, removedNodes}) =>"
+            " moved.push(...[...addedNodes, ...removedNodes].map((node) => node.id))))"
+            ".observe(document.getElementById('sections'), {childList: true}); 1"
+        )
         rename(person, "[data-group-row=group_150] [data-rename]", "other")
         person.sees("document.querySelector('[data-group-row=other]') !== null")
+        person.sees("viewer.robots[0].groups.other !== undefined")
+        assert "groups" in browser.run("moved")
+        assert "joints" not in browser.run("moved")
         # Three clicks in a row, faster than any answer: each is about the row that the person saw.
         browser.run(
             "for (const name of ['group_7', 'group_8', 'group_299'])"

@@ -273,7 +273,8 @@ export class App {
     Object.assign(robot, semantics);
     this.groups = this.groups.filter((name) => this.robots.some((other) => own(other.groups, name)));
     if (!own(robot.groups, this.focus)) this.focus = "";
-    this.panel.build(); this.changed();
+    this.panel.build();
+    this.stale = true; this.redraw(this.scene.finer);
   }
   setGroups(names) { this.groups = names; this.focus = names[names.length - 1] || ""; this.panel.build(); this.changed(); }
   showGizmo(actor, T) {
@@ -452,7 +453,9 @@ export class App {
   }
 
   changed() { this.stale = true; this.redraw(); }
-  redraw() {
+  // `finer`: as for the scene. At rest it stays as it is: to resize the canvas holds up the page.
+  redraw(finer = 1) {
+    this.finer = Math.min(finer, this.waiting ? this.finer : finer);
     if (this.waiting) return;
     this.waiting = requestAnimationFrame(() => { this.waiting = 0; this.drawNow(); });
   }
@@ -461,8 +464,9 @@ export class App {
     if (this.stale) { this.stale = false; this.arrange(); this.panel.update(); this.hasOldShadow = true; }
     this.root.classList.toggle("dark", this.shows.dark);
     if (begin - (this.shadowAt ?? -Infinity) >= (this.scene.weak ? SHADOW_MS : 0)) this.castShadow();
-    this.scene.draw();
-    if (this.scene.weak) this.measure(begin);
+    this.scene.draw(this.finer);
+    if (this.scene.weak && this.scene.finer === 1) this.measure(begin);
+    this.finer = 1;
     this.drawLabels();
     clearTimeout(this.settling);
     this.settling = setTimeout(() => this.settle(), STILL_MS);

@@ -24,6 +24,12 @@ const table = (rows, heads = null) => make("table", {},
   ...(heads ? [make("tr", {}, ...heads.map((text) => make("th", {}, text)))] : []),
   ...rows.map((cells) => make("tr", {}, ...cells.map((cell) => make("td", { className: typeof cell === "number" ? "number" : "" },
     typeof cell === "number" ? short(cell) : cell)))));
+// Replace the children of a node. A child that stays is not moved: a moved one is laid out again, with hundreds of sliders.
+function replaceOthers(root, nodes) {
+  const kept = new Set(nodes);
+  for (const old of [...root.childNodes]) if (!kept.has(old)) old.remove();
+  nodes.forEach((node, at) => { if (root.childNodes[at] !== node) root.insertBefore(node, root.childNodes[at] ?? null); });
+}
 const VIEWS = [["iso", "3D", "0"], ["front", "front", "1"], ["left", "left", "3"], ["top", "top", "5"]];
 const SHOWN = [["frames", "frames", "R"], ["axes", "link axes", "A"], ["names", "names", "N"], ["collision", "collision geometry", "C"], ["spheres", "spheres", "S"], ["yUp", "turn Y_UP", ""], ["forces", "forces", ""], ["degrees", "degrees", ""], ["dark", "dark", "D"]];
 
@@ -79,7 +85,7 @@ export class Panel {
       sections.push(this.saving());
     }
     if (app.data.witnesses.length) sections.push(this.witnesses());
-    this.root.replaceChildren(...sections.filter(Boolean));
+    replaceOthers(this.root, sections.filter(Boolean));
     this.legend();
     this.update();
   }
@@ -154,7 +160,7 @@ export class Panel {
       const number = make("input", { type: "number", step: "any", disabled, onchange: (event) => app.setPosition(robot, name, Number(event.target.value) / scale), "data-variable": name, "aria-label": `${name}, number` });
       this.sliders.push({ name, at, slider, number, scale, lower: joint.lower ?? -Infinity, upper: joint.upper ?? Infinity });
       const plot = make("button", { className: "plot", title: "plot over time", onclick: () => { app.chosen.has(name) ? app.chosen.delete(name) : app.chosen.add(name); this.plots(); } }, "∿");
-      return make("div", { className: "row" }, make("label", {}, make("span", {}, name), make("small", {}, notes.filter(Boolean).join(", "))), app.timed ? plot : null, slider, make("span", { className: "value" }, number, make("small", {}, unit)));
+      return make("div", { className: app.timed ? "row timed" : "row" }, make("label", {}, make("span", {}, name), make("small", {}, notes.filter(Boolean).join(", "))), app.timed ? plot : null, slider, make("span", { className: "value" }, number, make("small", {}, unit)));
     });
   }
 
@@ -201,7 +207,7 @@ export class Panel {
   timeBar() {
     const { app } = this, { moments } = app.data, bar = app.find("time");
     if (moments.length < 2) return;
-    bar.hidden = false;
+    bar.hidden = false; app.find("bar").hidden = true;
     bar.replaceChildren(make("div", { id: "plots" }), make("div", { className: "line" },
       make("button", { id: "play", onclick: () => app.play(), title: "space" }, "play"),
       make("select", { id: "speed", "aria-label": "speed", onchange: (event) => { app.speed = Number(event.target.value); } }, ...[0.1, 0.25, 0.5, 1, 2, 5, 10].map((speed) => make("option", { value: speed, selected: speed === 1 }, `${speed}×`))),

@@ -305,7 +305,7 @@ export class Scene {
     this.camera.updateProjectionMatrix();
   }
 
-  draw(finer = 1) { this.resize(finer); this.renderer.render(this.scene, this.camera); this.frames++; }
+  draw(finer = 1) { this.finer = finer; this.resize(finer); this.renderer.render(this.scene, this.camera); this.frames++; }
   // Length of a scale bar at the centre of the view [m], and on the page [pixels].
   bar() {
     const { camera, controls, height } = this, pixels = height / (2 * Math.tan(camera.fov * Math.PI / 360) * camera.position.distanceTo(controls.target));
