@@ -21,7 +21,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import checked_array
 from robot_semantics.transforms.pose import pose_from_matrix
-from robot_semantics.usdf.descriptions import RobotFiles, beside, robots_for
+from robot_semantics.usdf.descriptions import RobotSources, beside, robots_for
 from robot_semantics.usdf.edit import set_joints, set_pose
 from robot_semantics.usdf.frames import ResolvedWorld, resolve_frames
 from robot_semantics.usdf.reader import read_world
@@ -114,7 +114,7 @@ def resolve(
     if not isinstance(world, WorldState):
         path = Path(world)
         world = read_world(path, problems)
-        robot_of = robots_for(world, RobotFiles(find=beside(path)), diagnostics=problems)
+        robot_of = robots_for(world, RobotSources(find=beside(path)), diagnostics=problems)
         problems.raise_if_failed()
     robot_of |= robots or {}
     return resolve_frames(complete_models(world, robot_of), diagnostics=problems)

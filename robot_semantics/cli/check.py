@@ -32,7 +32,7 @@ from robot_semantics.bringup.checking import (
 )
 from robot_semantics.bringup.package_files import FolderFiles, files_of_folder
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import RobotArgument
+from robot_semantics.cli.frame.argument_values import DescriptionArgument
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.node_inputs import AskedNode, add_node_argument, asked_node, texts_of_node
 from robot_semantics.cli.frame.printing import counted, print_note
@@ -169,7 +169,7 @@ def run(arguments: argparse.Namespace) -> int:
     return report_problems(_new(found, arguments), arguments, len(arguments.files))
 
 
-def _of_all(arguments: argparse.Namespace) -> RobotArgument | None:
+def _of_all(arguments: argparse.Namespace) -> DescriptionArgument | None:
     """Return the robot of all other files: that of ``--urdf`` without a name.
 
     Raises:
@@ -359,7 +359,7 @@ class _Check:
         find = inputs.package_finder(self.arguments, file)
         return srdf_from_file(file, self.diagnostics, xacro=self._usual.xacro, find_package=find)
 
-    def _named(self, given: RobotArgument, *, is_alone: bool) -> RobotModel:
+    def _named(self, given: DescriptionArgument, *, is_alone: bool) -> RobotModel:
         """Return the robot of a model that ``--urdf`` names; options without a name are of the only robot."""
         options = self._options.get(given.name, self._options[None] if is_alone else self._usual)
         return options.load(given.urdf, given.srdf, resolver=self._resolver, diagnostics=self.diagnostics)

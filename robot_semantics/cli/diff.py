@@ -16,7 +16,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import ROBOT_FORM, RobotArgument, robot_argument
+from robot_semantics.cli.frame.argument_values import ROBOT_FORM, DescriptionArgument, robot_argument
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.printing import add_json_argument, counted, print_line, print_output, print_result
 from robot_semantics.cli.usdf.files import is_json
@@ -60,7 +60,7 @@ def _run(arguments: argparse.Namespace) -> int:
     return _COMPARE[kind](arguments)
 
 
-def _kind(first: RobotArgument, second: RobotArgument) -> DocumentKind:
+def _kind(first: DescriptionArgument, second: DescriptionArgument) -> DocumentKind:
     """Return the kind of two files; a file that cannot be read is taken for one of the other's kind.
 
     Raises:

@@ -82,12 +82,12 @@ def _in_world_of(node: AskedNode, model: RobotModel, arguments: argparse.Namespa
         RobotSemanticsError: the state does not fit the robot.
     """
     # Import here: most uses need no state.
-    from robot_semantics.usdf.descriptions import RobotFiles, robots_for
+    from robot_semantics.usdf.descriptions import RobotSources, robots_for
 
     state, diagnostics = world_of_node(node), Diagnostics()
     names = [arguments.model]
     if arguments.model is None:
-        names = list(robots_for(state, RobotFiles((model,)), diagnostics=diagnostics))
+        names = list(robots_for(state, RobotSources((model,)), diagnostics=diagnostics))
         diagnostics.raise_if_failed()
     if len(names) != 1:
         raise UsageError(f"--model: {len(names)} models of the running node can be this robot: choose one")

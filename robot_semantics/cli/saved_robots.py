@@ -18,7 +18,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.comparison.robots import compare_robots
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.usdf.descriptions import RobotFiles, robots_for
+from robot_semantics.usdf.descriptions import RobotSources, robots_for
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.validity import element_path
@@ -40,8 +40,8 @@ def compare_with_saved(file: str, robot: RobotModel, resolver: PackageResolver, 
         DescriptionError: the state cannot be read.
     """
     state = read_world(file)
-    given = robots_for(state, RobotFiles((robot,)))
-    saved = robots_for(state, RobotFiles(find=partial(resolver.resolve, relative_to=Path(file))))
+    given = robots_for(state, RobotSources((robot,)))
+    saved = robots_for(state, RobotSources(find=partial(resolver.resolve, relative_to=Path(file))))
 
     def meshes(of: RobotModel) -> Callable[[str], Path]:
         return partial(resolver.resolve, relative_to=of.urdf.places.source)

@@ -20,7 +20,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved, save_bytes
 from robot_semantics.base.nanoseconds import short_seconds
 from robot_semantics.cli.frame.argument_values import (
-    RobotArgument,
+    DescriptionArgument,
     integer,
     number_in_range,
     one_by_model,
@@ -140,21 +140,21 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
     return simulator, state, report
 
 
-def _named(arguments: argparse.Namespace, state: WorldState) -> list[RobotArgument]:
+def _named(arguments: argparse.Namespace, state: WorldState) -> list[DescriptionArgument]:
     """Return the robots of ``--urdf``; one without a name gets the name of its model, if there are several models.
 
     Raises:
         DescriptionError: a robot without a name cannot be read, or there is no model for it.
     """
-    from robot_semantics.usdf.descriptions import RobotFiles, robots_for
+    from robot_semantics.usdf.descriptions import RobotSources, robots_for
 
-    result: list[RobotArgument] = []
+    result: list[DescriptionArgument] = []
     for robot in arguments.urdf:
         if robot.name is not None or len(state.models) == 1:
             result.append(robot)
             continue
         model, diagnostics = read_robot_files(arguments, robot.urdf, robot.srdf), Diagnostics()
-        names = robots_for(state, RobotFiles((model,)), diagnostics=diagnostics)
+        names = robots_for(state, RobotSources((model,)), diagnostics=diagnostics)
         diagnostics.raise_if_failed()
         result += [robot._replace(name=name) for name in names]
     return result

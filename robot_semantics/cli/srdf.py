@@ -19,7 +19,7 @@ from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import declared_utf8, resolved
 from robot_semantics.base.names import LinkPair, frame_name
 from robot_semantics.cli.frame import inputs
-from robot_semantics.cli.frame.argument_values import RobotArgument, add_repeatable, pair_of
+from robot_semantics.cli.frame.argument_values import DescriptionArgument, add_repeatable, pair_of
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.outputs import SRDF_ENDINGS, add_result, put_result, write_files
 from robot_semantics.cli.frame.printing import add_json_argument, print_note, print_result
@@ -408,7 +408,7 @@ def _robot_file(arguments: argparse.Namespace) -> str:
     Raises:
         UsageError: it names another SRDF.
     """
-    robot: RobotArgument = arguments.urdf
+    robot: DescriptionArgument = arguments.urdf
     if robot.srdf is not None and resolved(robot.srdf) != resolved(arguments.srdf):
         raise UsageError(f"--urdf '{robot}': the SRDF is {arguments.srdf}")
     return robot.urdf

@@ -42,9 +42,9 @@ from robot_semantics.cli.frame.printing import add_json_argument, print_line, pr
 
 if TYPE_CHECKING:
     from robot_semantics.model.loading import RobotOptions
-    from robot_semantics.ros.tools.live_view import LiveRobots
+    from robot_semantics.ros.tools.live_view import PublishedRobots
     from robot_semantics.viewer.link_surfaces import Kind
-    from robot_semantics.viewer.opening import GivenRobot
+    from robot_semantics.viewer.opening import DescriptionPaths
     from robot_semantics.viewer.scene import Scene
     from robot_semantics.viewer.scene_data import CollisionWitness, PageContent
 
@@ -238,18 +238,18 @@ def _unnamed_files(arguments: argparse.Namespace) -> list[str]:
     return [file for robot in robots for file in (robot.urdf, robot.srdf) if file is not None]
 
 
-def _named_robots(arguments: argparse.Namespace, called: set[str]) -> tuple[tuple[GivenRobot, ...], RobotOptions]:
+def _named_robots(arguments: argparse.Namespace, called: set[str]) -> tuple[tuple[DescriptionPaths, ...], RobotOptions]:
     """Return the robots of ``--urdf`` with names, and the options of the robot without a name.
 
     `called` takes names of the robot without a name.
     """
     # Import here: the help needs no viewer.
-    from robot_semantics.viewer.opening import GivenRobot
+    from robot_semantics.viewer.opening import DescriptionPaths
 
     names = [robot.name for robot in arguments.urdf if robot.name is not None]
     options = inputs.options_by_model(arguments, (None, *names), called)
     named = (robot for robot in arguments.urdf if robot.name is not None)
-    given = (GivenRobot(robot.name, robot.urdf, robot.srdf, options[robot.name]) for robot in named)
+    given = (DescriptionPaths(robot.name, robot.urdf, robot.srdf, options[robot.name]) for robot in named)
     return tuple(given), options[None]
 
 
@@ -334,7 +334,7 @@ def _live(arguments: argparse.Namespace) -> None:
     node = asked_node(arguments, default=NODE)
     assert node is not None
     with ros_needed("following a node"):
-        from robot_semantics.ros.tools.live_view import LiveRobots, SliderOptions
+        from robot_semantics.ros.tools.live_view import PublishedRobots, SliderOptions
         from robot_semantics.ros.tools.own_node import end_waiting
     from robot_semantics.viewer.page import three_js
 
@@ -353,7 +353,7 @@ def _live(arguments: argparse.Namespace) -> None:
     if arguments.sliders is not None:
         sliders = SliderOptions([topic for topic in arguments.sliders if topic], partial(print_line, flush=True))
     kinds: Sequence[Kind] = ("visual",) if page_is_possible else ()
-    followed = LiveRobots(node.name, node.timeout_s, arguments.package_path, diagnostics, kinds, sliders=sliders)
+    followed = PublishedRobots(node.name, node.timeout_s, arguments.package_path, diagnostics, kinds, sliders=sliders)
     with followed as robots, ExitStack() as ending:
         ending.callback(end_waiting)
         inputs.print_diagnostics(diagnostics)
@@ -366,7 +366,7 @@ def _live(arguments: argparse.Namespace) -> None:
         _serve_live(robots, title, diagnostics, arguments)
 
 
-def _serve_live(robots: LiveRobots, title: str, diagnostics: Diagnostics, arguments: argparse.Namespace) -> None:
+def _serve_live(robots: PublishedRobots, title: str, diagnostics: Diagnostics, arguments: argparse.Namespace) -> None:
     from robot_semantics.viewer.live_page import LivePanel
     from robot_semantics.viewer.scene_data import scene_bytes
     from robot_semantics.viewer.server import serve_viewer

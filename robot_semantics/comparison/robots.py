@@ -67,7 +67,7 @@ class JointEdge(NamedTuple):
     motion: FloatArray
 
 
-class RobotGraph:
+class KinematicGraph:
     """A robot as links with joints between them.
 
     Attributes:
@@ -139,7 +139,7 @@ class MatchedJoint:
 
 
 @dataclass(eq=False)
-class RobotMatch:
+class KinematicMatch:
     """The links and joints of robot A with their counterparts in robot B.
 
     Attributes:
@@ -159,18 +159,18 @@ class RobotMatch:
         return [link for link, X in self.frames.items() if _apart(X, np.eye(4)) > TOLERANCE]
 
 
-def match_robots(a: RobotModel, b: RobotModel) -> RobotMatch:
+def match_robots(a: RobotModel, b: RobotModel) -> KinematicMatch:
     """Return the match of two robots."""
     numbers: dict[Hashable, int] = {}
-    return _Matching(RobotGraph(a, numbers), RobotGraph(b, numbers)).run()
+    return _Matching(KinematicGraph(a, numbers), KinematicGraph(b, numbers)).run()
 
 
 class _Matching:
-    def __init__(self, a: RobotGraph, b: RobotGraph) -> None:
+    def __init__(self, a: KinematicGraph, b: KinematicGraph) -> None:
         self.a, self.b = a, b
-        self.found = RobotMatch()
+        self.found = KinematicMatch()
 
-    def run(self) -> RobotMatch:
+    def run(self) -> KinematicMatch:
         start_a, start_b = self._start()
         self.found.start = start_a
         self._match_links(start_a, start_b, self._start_frame(start_a, start_b))
@@ -390,7 +390,7 @@ def compare_robots(
 _MOVING = {"joint_origin", "joint_axis", "joint_type", "mimic", "joint_parent", "link_removed", "link_added"}
 
 
-def _unmatched(a: RobotModel, b: RobotModel, match: RobotMatch) -> Iterator[RobotDifference]:
+def _unmatched(a: RobotModel, b: RobotModel, match: KinematicMatch) -> Iterator[RobotDifference]:
     links_b = set(match.links.values())
     joints_a = {joint.a.name for joint in match.joints}
     joints_b = {joint.b.name for joint in match.joints}
@@ -417,7 +417,7 @@ def _unmatched(a: RobotModel, b: RobotModel, match: RobotMatch) -> Iterator[Robo
 
 
 def _joint_differences(
-    match: MatchedJoint, robots: RobotMatch, a: RobotModel, b: RobotModel
+    match: MatchedJoint, robots: KinematicMatch, a: RobotModel, b: RobotModel
 ) -> Iterator[RobotDifference]:
     name, first, second = match.a.name, match.a, match.b
     if first.type is not second.type:
@@ -465,7 +465,7 @@ def _hardware_differences(name: str, a: Joint | None, b: Joint | None) -> Iterat
                 yield RobotDifference(tag, name, f"joint '{name}': {word} {' → '.join(shown)}", old, new)
 
 
-def _mimic_difference(match: MatchedJoint, robots: RobotMatch) -> Iterator[RobotDifference]:
+def _mimic_difference(match: MatchedJoint, robots: KinematicMatch) -> Iterator[RobotDifference]:
     renamed = {joint.a.name: joint.b.name for joint in robots.joints}
     old, new = match.a.mimic, match.b.mimic
     rule_a = None if old is None else (renamed.get(old.joint, old.joint), old.multiplier, old.offset)
@@ -497,7 +497,7 @@ def _mass_differences(a: Content, b: Content, T_b_a: FloatArray) -> Iterator[Rob
         yield RobotDifference("inertia", name, f"link '{name}': inertia differs by {100 * share:.3g} %", None, share)
 
 
-def _largest_distance(a: RobotModel, b: RobotModel, match: RobotMatch) -> tuple[float, str]:
+def _largest_distance(a: RobotModel, b: RobotModel, match: KinematicMatch) -> tuple[float, str]:
     """Return the largest distance [m] of a link and its counterpart in random configurations, and the link."""
     space_a, space_b = JointSpace(a, follow_mimics=False), JointSpace(b, follow_mimics=False)
     q_a = space_a.random(np.random.default_rng(0), (CONFIGURATIONS,))

@@ -23,7 +23,7 @@ from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.base.names import LinkPair
 from robot_semantics.base.yaml_reader import YamlNode, read_yaml
 from robot_semantics.convert.conversion import Converted
-from robot_semantics.convert.planner_robot import PlannerRobot, independent_joints, no_sphere
+from robot_semantics.convert.planner_robot import SphereModel, independent_joints, no_sphere
 from robot_semantics.model.queries import PairCause, pair_status
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import Group, NamedState
@@ -45,7 +45,7 @@ _DERIVED = {"format_version", "urdf_path", "asset_root_path", "collision_link_na
 """Keys of cuRobo that follow from the URDF and the spheres."""
 
 
-def from_curobo(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -> Converted[PlannerRobot]:
+def from_curobo(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -> Converted[SphereModel]:
     """Return the planner's facts of a robot in cuRobo's YAML, of format 1 or 2.
 
     Unknown links and joints are warnings, and their entries are left out.
@@ -64,7 +64,7 @@ def from_curobo(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -
     names = reader.joints(reader.get(cspace, "joint_names"))
     locked = reader.by_name(reader.get(kinematics, "lock_joints"), "joint")
     stated = reader.per_joint(reader.first(cspace, "default_joint_position", "retract_config"), names)
-    planner = PlannerRobot(
+    planner = SphereModel(
         spheres=spheres,
         ignored=reader.pairs(reader.get(kinematics, "self_collision_ignore")),
         joints=tuple(name for name in reader.existing(names) if name not in locked),
@@ -79,7 +79,7 @@ def from_curobo(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -
     return reader.finish(planner)
 
 
-def from_xrdf(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -> Converted[PlannerRobot]:
+def from_xrdf(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -> Converted[SphereModel]:
     """Return the planner's facts of a robot in XRDF 1.0 or 2.0; problems as in `from_curobo`.
 
     Raises:
@@ -97,7 +97,7 @@ def from_xrdf(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -> 
     collision, spheres = _xrdf_spheres(reader, itself, is_first=is_first)
     names = reader.joints(reader.get(cspace, "joint_names"))
     positions = reader.get(root, "default_joint_positions")
-    planner = PlannerRobot(
+    planner = SphereModel(
         spheres=spheres,
         ignored=reader.pairs(reader.get(itself, "ignore")),
         joints=reader.existing(names),
@@ -152,7 +152,7 @@ class _Reader:
         self._groups: dict[str, dict[str, tuple[SrdfSphere, ...]]] = {}
         self._unread: dict[int, dict[str, YamlNode]] = {id(root): dict(root.entries)}
 
-    def finish(self, planner: PlannerRobot) -> Converted[PlannerRobot]:
+    def finish(self, planner: SphereModel) -> Converted[SphereModel]:
         """Return the facts, and what they cannot hold: also the keys that were not read and are not empty."""
         self._found.raise_if_failed()
         left = [entry for unread in self._unread.values() for entry in unread.values()]
@@ -325,7 +325,7 @@ class _Reader:
 # Facts of planners on spheres from an SRDF, and an SRDF from them.
 
 
-def from_srdf(robot: RobotModel, group: str | None = None, state: str | None = None) -> Converted[PlannerRobot]:
+def from_srdf(robot: RobotModel, group: str | None = None, state: str | None = None) -> Converted[SphereModel]:
     """Return the planner's facts of a robot with an SRDF.
 
     Args:
@@ -344,7 +344,7 @@ def from_srdf(robot: RobotModel, group: str | None = None, state: str | None = N
     positions = named.positions if named is not None else {}
     limits = {name: robot.joint(name).limits for name in active if name in possible}
     solid = {link: spheres for link, spheres in semantics.link_spheres.items() if spheres[0].radius > 0.0}
-    planner = PlannerRobot(
+    planner = SphereModel(
         spheres=solid,
         ignored=tuple(_unchecked(robot)),
         joints=tuple(limits),
@@ -359,7 +359,7 @@ def from_srdf(robot: RobotModel, group: str | None = None, state: str | None = N
     return Converted(planner, (*lost_items, *_left(robot, moved_joints, named, planner)))
 
 
-def to_srdf(planner: PlannerRobot, robot: RobotModel, group: str, state: str) -> Converted[str]:
+def to_srdf(planner: SphereModel, robot: RobotModel, group: str, state: str) -> Converted[str]:
     """Return an SRDF text with a group `group` of the joints, and a state `state` of their default positions."""
     text = SrdfText.empty(robot.name)
     text = text.add([new.link_spheres(link, [(*one.center, one.radius) for one in spheres])
@@ -427,7 +427,7 @@ def _tool_frames(robot: RobotModel, group: Group | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*tips, *(each.parent_link for each in held if each.parent_group == group.name)]))
 
 
-def _chains(robot: RobotModel, planner: PlannerRobot) -> list[tuple[str, str]]:
+def _chains(robot: RobotModel, planner: SphereModel) -> list[tuple[str, str]]:
     """Return the chains (base, tip) to the tool frames; empty if together they do not have exactly the joints."""
     chains, seen = [], set[str]()
     for frame in planner.tool_frames:
@@ -443,7 +443,7 @@ def _chains(robot: RobotModel, planner: PlannerRobot) -> list[tuple[str, str]]:
     return chains if seen == set(planner.joints) else []
 
 
-def _left(robot: RobotModel, group: Group | None, state: NamedState | None, planner: PlannerRobot) -> Iterator[str]:
+def _left(robot: RobotModel, group: Group | None, state: NamedState | None, planner: SphereModel) -> Iterator[str]:
     """Yield what planners on spheres cannot hold of an SRDF."""
     semantics = robot.semantics
     for link in robot.links:
@@ -475,7 +475,7 @@ GEOMETRY = "collision_spheres"
 """Name of the geometry in a written XRDF."""
 
 
-def to_curobo(planner: PlannerRobot, robot: RobotModel, urdf: str) -> Converted[str]:
+def to_curobo(planner: SphereModel, robot: RobotModel, urdf: str) -> Converted[str]:
     """Return a YAML text of cuRobo's format 2 for the robot in the file `urdf`."""
     locked = {name: value for name, value in planner.positions.items() if name not in planner.joints}
     names = [*planner.joints, *locked]
@@ -504,7 +504,7 @@ def to_curobo(planner: PlannerRobot, robot: RobotModel, urdf: str) -> Converted[
     return Converted(_yaml({"robot_cfg": {"kinematics": kinematics}}), (), notes)
 
 
-def to_xrdf(planner: PlannerRobot) -> Converted[str]:
+def to_xrdf(planner: SphereModel) -> Converted[str]:
     """Return an XRDF 1.0 text."""
     cspace: JsonObject = {"joint_names": list(planner.joints)}
     for key, values in (("acceleration_limits", planner.acceleration), ("jerk_limits", planner.jerk)):
@@ -528,7 +528,7 @@ def to_xrdf(planner: PlannerRobot) -> Converted[str]:
     return Converted(_yaml(document), (), tuple(_needed(planner, "acceleration_limits", "jerk_limits")))
 
 
-def _needed(planner: PlannerRobot, acceleration: str, jerk: str) -> Iterator[str]:
+def _needed(planner: SphereModel, acceleration: str, jerk: str) -> Iterator[str]:
     """Yield the limits that the planner wants and the source does not have."""
     for name, values in ((acceleration, planner.acceleration), (jerk, planner.jerk)):
         missing = [joint for joint in planner.joints if joint not in values]
@@ -536,13 +536,13 @@ def _needed(planner: PlannerRobot, acceleration: str, jerk: str) -> Iterator[str
             yield f"add {name} of the joints: the source has none of {', '.join(missing)}"
 
 
-def _zeros(planner: PlannerRobot) -> Iterator[str]:
+def _zeros(planner: SphereModel) -> Iterator[str]:
     missing = [name for name in planner.joints if name not in planner.positions] if planner.positions else []
     if missing:
         yield f"default position 0, not in the source: {', '.join(missing)}"
 
 
-def _rows(planner: PlannerRobot) -> dict[str, list[JsonObject]]:
+def _rows(planner: SphereModel) -> dict[str, list[JsonObject]]:
     return {
         link: [{"center": list(sphere.center), "radius": sphere.radius} for sphere in spheres]
         for link, spheres in planner.spheres.items()
@@ -577,7 +577,7 @@ def _yaml(document: Mapping[str, Json]) -> str:
 # URDF with spheres in the place of all collision geometry, as VAMP, cricket and foam use it.
 
 
-def from_sphere_urdf(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -> Converted[PlannerRobot]:
+def from_sphere_urdf(path: str | Path, robot: RobotModel, diagnostics: Diagnostics) -> Converted[SphereModel]:
     """Return the spheres of a URDF whose collision geometry is only spheres; unknown links are warnings.
 
     Raises:
@@ -604,10 +604,10 @@ def from_sphere_urdf(path: str | Path, robot: RobotModel, diagnostics: Diagnosti
             message, place = f"unknown link '{link.name}' in the spheres; left out", tree.places.place(link.at, "name")
             diagnostics.warning("unknown-link", message, place, name=link.name, valid=robot.link_index)
     diagnostics.raise_if_failed()
-    return Converted(PlannerRobot(spheres_of), tuple(lost_items))
+    return Converted(SphereModel(spheres_of), tuple(lost_items))
 
 
-def to_sphere_urdf(planner: PlannerRobot, robot: RobotModel) -> Converted[str]:
+def to_sphere_urdf(planner: SphereModel, robot: RobotModel) -> Converted[str]:
     """Return the robot's URDF with the spheres in the place of its collision geometry; the rest is unchanged."""
     text = XmlText(robot.urdf_text, robot.urdf.places.source)
     links = parse_urdf(str(text.utf8.decode()), text.source, Diagnostics()).links
@@ -641,7 +641,7 @@ SRDF = "srdf"
 ENDINGS: Mapping[str, str] = {".srdf": SRDF, ".yml": "curobo", ".yaml": "curobo", ".xrdf": "xrdf", ".urdf": "urdf"}
 """Format by the ending of a file."""
 
-READERS: Mapping[str, Callable[[str | Path, RobotModel, Diagnostics], Converted[PlannerRobot]]] = {
+READERS: Mapping[str, Callable[[str | Path, RobotModel, Diagnostics], Converted[SphereModel]]] = {
     "curobo": from_curobo,
     "xrdf": from_xrdf,
     "urdf": from_sphere_urdf,
@@ -657,7 +657,7 @@ def read_planner(
     state: str | None = None,
     *,
     kind: str | None = None,
-) -> Converted[PlannerRobot]:
+) -> Converted[SphereModel]:
     """Return the planner's facts in a file of a `kind`, by default that of its ending; an SRDF must already be part of
     the robot.
 
@@ -672,7 +672,7 @@ def read_planner(
 
 
 def write_planner(
-    planner: PlannerRobot,
+    planner: SphereModel,
     path: str,
     robot: RobotModel,
     urdf: str,

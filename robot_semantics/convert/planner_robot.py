@@ -21,7 +21,7 @@ NOT_CONSIDERED = (SrdfSphere((0.0, 0.0, 0.0), 0.0),)
 
 
 @dataclass(frozen=True)
-class PlannerRobot:
+class SphereModel:
     """A robot as planners on spheres describe it.
 
     Attributes:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from robot_semantics.base.diagnostic import Diagnostic, Severity
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
-from robot_semantics.model.loading import RobotTexts
+from robot_semantics.model.loading import DescriptionTexts
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.pose import Vec6
 
@@ -34,7 +34,7 @@ class Description(NamedTuple):
 
     """
 
-    texts: RobotTexts
+    texts: DescriptionTexts
     model: RobotModel
     problems: tuple[Diagnostic, ...]
 
@@ -55,7 +55,7 @@ def one_line_a_kind(problems: Iterable[Diagnostic]) -> list[str]:
     return [str(same[0]) + (f" (and {len(same) - 1} more of this kind)" if same[1:] else "") for same in kinds.values()]
 
 
-def read_description(texts: RobotTexts, *, strict: bool, prefix: str = "") -> Description:
+def read_description(texts: DescriptionTexts, *, strict: bool, prefix: str = "") -> Description:
     """Return the description of the texts.
 
     `prefix` is the prefix of the parameters with the texts; it is part of the problems' places.

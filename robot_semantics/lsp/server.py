@@ -52,7 +52,7 @@ REQUESTS: Sequence[tuple[str, Callable[[Answers, Any], Any], Any]] = (
 """Requests with their answers and options."""
 
 
-class RobotServer:
+class EditorConnection:
     """A connection with an editor, and the texts that the editor has open."""
 
     def __init__(self, parts: CommandParts) -> None:
@@ -216,4 +216,4 @@ class RobotServer:
 def serve(parts: CommandParts) -> None:
     """Serve an editor on standard input and output until it ends the connection."""
     # pygls closes its output at the end; standard output stays open for the command.
-    RobotServer(parts).server.start_io(stdout=os.fdopen(os.dup(sys.stdout.fileno()), "wb"))
+    EditorConnection(parts).server.start_io(stdout=os.fdopen(os.dup(sys.stdout.fileno()), "wb"))

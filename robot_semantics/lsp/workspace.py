@@ -81,7 +81,7 @@ class EditorSettings:
         return cls(urdf, srdf, packages, values.get("xacro", False))
 
 
-class RobotDocuments(NamedTuple):
+class DescriptionDocuments(NamedTuple):
     """The URDF and the SRDF that belong to a document."""
 
     urdf: Document | None = None
@@ -222,11 +222,11 @@ class Workspace:
         names = [(model.get("name") or "").strip() for model in models]
         return {name: self.urdf_of(world, name, or_only=len(names) == 1) for name in names}
 
-    def robot_of(self, document: Document, model: str | None = None) -> RobotDocuments:
+    def robot_of(self, document: Document, model: str | None = None) -> DescriptionDocuments:
         """Return the robot of a document; of a USDF, the robot of a model, or the only robot of its models."""
         urdfs = [document] if document.kind is DocumentKind.URDF else []
         if document.kind is DocumentKind.SRDF:
-            return RobotDocuments(self.urdf_of(document, document.robot_name)[0], document)
+            return DescriptionDocuments(self.urdf_of(document, document.robot_name)[0], document)
         if document.kind is DocumentKind.USDF:
             models = self.robots_of_models(document).items()
             urdfs = list({urdf: None for name, (urdf, _) in models if urdf is not None and model in (None, name)})
@@ -238,11 +238,11 @@ class Workspace:
                     return self.robot_of(beside[0])
             urdfs = list(filter(None, [self.urdf_of(document, "")[0]]))
         if len(urdfs) != 1:
-            return RobotDocuments()
+            return DescriptionDocuments()
         one_robot = len(self.of_kind(DocumentKind.URDF)) == 1
         (urdf,) = urdfs
         found = self._one(DocumentKind.SRDF, urdf, urdf.robot_name, self.settings.srdf, or_only=one_robot)
-        return RobotDocuments(urdf, found[0])
+        return DescriptionDocuments(urdf, found[0])
 
     def family(self, document: Document, model: str | None = None) -> list[Document]:
         """Return the documents of the robot as in `robot_of`: its URDF and SRDF first, or only the document."""

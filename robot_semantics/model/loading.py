@@ -136,7 +136,7 @@ NAMED_FILES = RobotOptions(xacro=NO_XACRO)
 """The usual options for files that another document names."""
 
 
-class RobotTexts(NamedTuple):
+class DescriptionTexts(NamedTuple):
     """The description of a robot as the parameters of a node have it.
 
     Attributes:
@@ -173,7 +173,7 @@ TEXT_PARAMETERS: dict[str, type[str | bool]] = {
     "robot_description_loops": str,
     "implicit_links": bool,
 }
-"""The parameters of a node for the fields of `RobotTexts`, in their order, with their types."""
+"""The parameters of a node for the fields of `DescriptionTexts`, in their order, with their types."""
 
 
 def load_urdf(path: str | Path, xacro: XacroOptions, resolver: PackageResolver, diagnostics: Diagnostics) -> UrdfRobot:

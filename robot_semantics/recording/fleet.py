@@ -42,7 +42,7 @@ from robot_semantics.recording.bags.source import (
 )
 from robot_semantics.recording.export import ExportRequest, Report, export
 from robot_semantics.recording.parallel import Workers
-from robot_semantics.recording.read.plan import PlannedRobot, RobotRequest
+from robot_semantics.recording.read.plan import ResolvedRequest, RobotRequest
 from robot_semantics.recording.read.times import NoTimeError
 from robot_semantics.recording.target import check_target, whole_or_nothing
 
@@ -270,7 +270,7 @@ def _asked_nothing(robot: RobotRequest) -> RobotRequest:
     return replace(robot, options=replace(robot.options, xacro=xacro))
 
 
-def _wanted(options: str, robots: Iterable[PlannedRobot]) -> str:
+def _wanted(options: str, robots: Iterable[ResolvedRequest]) -> str:
     """Return the digest of the options and of the descriptions, with the files that a xacro includes and loads."""
     texts = set()
     for robot in robots:

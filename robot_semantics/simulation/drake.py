@@ -72,7 +72,7 @@ from robot_semantics.simulation.drake_surfaces import ignored_elements, surface_
 from robot_semantics.simulation.restoring import TIME_DIFFERS, RestorePlan
 from robot_semantics.simulation.robot_motion import (
     LinkMotion,
-    RobotMotion,
+    MechanismState,
     capture_without_forces,
     driven_joints,
     neutral_motion,
@@ -102,7 +102,7 @@ from robot_semantics.usdf.world_state import EngineState, ModelState, WorldState
 # Base of the simulators whose state is joint positions and velocities, and whose motors are position servos.
 
 
-Motions = Mapping[str, RobotMotion]
+Motions = Mapping[str, MechanismState]
 
 
 class JointStateSimulator(Simulator):
@@ -122,7 +122,7 @@ class JointStateSimulator(Simulator):
     # --- methods of an engine
 
     @abstractmethod
-    def _read(self, name: str, last: RobotMotion) -> RobotMotion:
+    def _read(self, name: str, last: MechanismState) -> MechanismState:
         """Return the present motion of a robot. Its base and the targets of its servos come from `last`."""
 
     @abstractmethod
@@ -130,7 +130,7 @@ class JointStateSimulator(Simulator):
         """Set the motion of all robots."""
 
     @abstractmethod
-    def _hold(self, name: str, motion: RobotMotion) -> None:
+    def _hold(self, name: str, motion: MechanismState) -> None:
         """Set the targets of a robot's servos."""
 
     @abstractmethod
@@ -217,7 +217,7 @@ class JointStateSimulator(Simulator):
             self._hold(name, motion)
         self._motions, self._time = self._trial, self._trial_time
 
-    def _present_motions(self) -> dict[str, RobotMotion]:
+    def _present_motions(self) -> dict[str, MechanismState]:
         return {name: self._read(name, last) for name, last in self._motions.items()}
 
 
@@ -490,7 +490,7 @@ FLOATING_V = (3, 4, 5, 0, 1, 2)
 
 _CONTRADICTION = 1e-9
 """Largest rounding difference [m, rad and their rates] between stated values and the engine's. More is an edit."""
-_PARTS = tuple(field.name for field in fields(RobotMotion))
+_PARTS = tuple(field.name for field in fields(MechanismState))
 _STATED = {
     "base": "poses of robots",
     "root_positions": "positions",
@@ -539,7 +539,7 @@ class DrakeSimulator(JointStateSimulator):
 
     # --- motion of robots
 
-    def _read(self, name: str, last: RobotMotion) -> RobotMotion:
+    def _read(self, name: str, last: MechanismState) -> MechanismState:
         plant, model = self._world.plant, self._world.models[name]
         q, v = plant.GetPositions(self._inner), plant.GetVelocities(self._inner)
         space = self._robots[name].kinematics.space
@@ -548,9 +548,9 @@ class DrakeSimulator(JointStateSimulator):
             positions[space.joint_positions[joint_name]] = q[_indices(joint, "position")]
             velocities[space.joint_velocities[joint_name]] = v[_indices(joint, "velocity")]
         root = q[_indices(model.root, "position")], v[_indices(model.root, "velocity")]
-        return RobotMotion(last.base, *root, positions, velocities, last.targets)
+        return MechanismState(last.base, *root, positions, velocities, last.targets)
 
-    def _write(self, motions: Mapping[str, RobotMotion]) -> None:
+    def _write(self, motions: Mapping[str, MechanismState]) -> None:
         plant = self._world.plant
         q, v = np.array(plant.GetPositions(self._inner)), np.array(plant.GetVelocities(self._inner))
         for name, model in self._world.models.items():
@@ -563,7 +563,7 @@ class DrakeSimulator(JointStateSimulator):
         plant.SetPositions(self._inner, q)
         plant.SetVelocities(self._inner, v)
 
-    def _hold(self, name: str, motion: RobotMotion) -> None:
+    def _hold(self, name: str, motion: MechanismState) -> None:
         model = self._world.models[name]
         if model.base is not None:
             model.base.SetPoseInParentFrame(self._inner, rigid_transform(motion.base))
@@ -584,7 +584,7 @@ class DrakeSimulator(JointStateSimulator):
     def _engine_states(self) -> tuple[EngineState, ...]:
         return (self._engine_state(self._present_motions()), *super()._engine_states())
 
-    def _engine_state(self, motions: Mapping[str, RobotMotion]) -> EngineState:
+    def _engine_state(self, motions: Mapping[str, MechanismState]) -> EngineState:
         arrays = {part: _concatenated(motions, part) for part in _PARTS} | {"time": np.array([self._time])}
         said = {"world": self._digest, "machine": platform.machine()}
         return EngineState(self.ENGINE, VERSION, {k: tuple(v.tolist()) for k, v in arrays.items()}, said)
@@ -617,7 +617,7 @@ class DrakeSimulator(JointStateSimulator):
         return None
 
 
-def _concatenated(motions: Mapping[str, RobotMotion], part: str) -> FloatArray:
+def _concatenated(motions: Mapping[str, MechanismState], part: str) -> FloatArray:
     return np.concatenate([np.zeros(0), *(getattr(motion, part).ravel() for motion in motions.values())])
 
 

@@ -65,7 +65,7 @@ class LinkMotion(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class RobotMotion:
+class MechanismState:
     """One robot in an engine.
 
     Attributes:
@@ -86,11 +86,11 @@ class RobotMotion:
     targets: FloatArray
 
 
-def neutral_motion(spec: ModelSpec, robot: SimulatedRobot) -> RobotMotion:
+def neutral_motion(spec: ModelSpec, robot: SimulatedRobot) -> MechanismState:
     """Return a robot at rest at its default positions, its base at the world's origin."""
     root = spec.root_joint.motion
     moving = np.zeros(root.velocities), robot.neutral.copy(), np.zeros(robot.kinematics.space.velocity_size)
-    motion = RobotMotion(np.eye(4), np.array(root.neutral), *moving, np.zeros(0))
+    motion = MechanismState(np.eye(4), np.array(root.neutral), *moving, np.zeros(0))
     return replace(motion, targets=hold_targets(robot, motion))
 
 
@@ -101,13 +101,13 @@ def driven_joints(robot: SimulatedRobot) -> tuple[str, ...]:
     )
 
 
-def hold_targets(robot: SimulatedRobot, motion: RobotMotion) -> FloatArray:
+def hold_targets(robot: SimulatedRobot, motion: MechanismState) -> FloatArray:
     """Return the targets (driven,) that hold a robot at its present positions."""
     space = robot.kinematics.space
     return motion.positions[[space.joint_positions[name].start for name in driven_joints(robot)]]
 
 
-def with_unit_quaternions(robot: SimulatedRobot, motion: RobotMotion) -> RobotMotion:
+def with_unit_quaternions(robot: SimulatedRobot, motion: MechanismState) -> MechanismState:
     """Return a motion with quaternions of length 1. In engines, their length changes a little with every step."""
     positions, root = motion.positions.copy(), motion.root_positions.copy()
     quats = [positions[where] for where in robot.kinematics.space.quaternions]
@@ -117,8 +117,8 @@ def with_unit_quaternions(robot: SimulatedRobot, motion: RobotMotion) -> RobotMo
 
 
 def restored_motion(
-    spec: ModelSpec, robot: SimulatedRobot, motion: RobotMotion, plan: RestorePlan, now: ResolvedWorld
-) -> RobotMotion:
+    spec: ModelSpec, robot: SimulatedRobot, motion: MechanismState, plan: RestorePlan, now: ResolvedWorld
+) -> MechanismState:
     """Return the motion of a robot after a restore. Its servos hold the new positions."""
     applied, base = plan.applied.get(spec.name), motion.base
     if spec.has_planar_base:
@@ -137,14 +137,14 @@ def restored_motion(
             positions[space.positions_of(joint)] = applied.positions[space.positions_of(joint)]
         if joint.name in applied.velocities_of:
             velocities[space.velocities_of(joint)] = applied.velocities[space.velocities_of(joint)]
-    placed = RobotMotion(base, root, rates, positions, velocities, motion.targets)
+    placed = MechanismState(base, root, rates, positions, velocities, motion.targets)
     return replace(placed, targets=hold_targets(robot, placed))
 
 
 def capture_without_forces(
     spec: ModelSpec,
     robot: SimulatedRobot,
-    motion: RobotMotion,
+    motion: MechanismState,
     link_motion: LinkMotion,
     placed: ResolvedWorld,
     digest: str | None,

@@ -28,7 +28,7 @@ from robot_semantics.model.loading import NAMED_FILES, RobotOptions
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.apply import apply_model_state, resolve_with
-from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, beside, place_of, robots_for
+from robot_semantics.usdf.descriptions import FileFinder, RobotSources, beside, place_of, robots_for
 from robot_semantics.usdf.frames import NotStatedError, ResolvedWorld, taken_as_world
 from robot_semantics.usdf.identity import describes_another_robot, is_of
 from robot_semantics.usdf.joint_values import JointFault, faults, joint_values, stated_positions
@@ -65,7 +65,7 @@ def check_world_file(
     state, places, problems = read_leniently(path) if text is None else read_text_leniently(text, str(path))
     failed = problems.failed()
     finder = (find or beside(path)) if look else None
-    files = RobotFiles(() if robot is None else (robot,), finder, options, named=named)
+    files = RobotSources(() if robot is None else (robot,), finder, options, named=named)
     robots = robots_for(state, files, diagnostics=problems, places=places)
     if failed:
         # Parts omitted because of errors would seem to be missing: check only the existing parts.

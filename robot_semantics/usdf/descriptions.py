@@ -38,7 +38,7 @@ FileFinder = Callable[[str], Path]
 """Returns the file of a description's URI; raises an error of this package with the searched places."""
 
 
-class RobotFiles(NamedTuple):
+class RobotSources(NamedTuple):
     """The sources of the robots of a world state's models.
 
     Attributes:
@@ -58,7 +58,7 @@ class RobotFiles(NamedTuple):
 
 def robots_for(
     state: WorldState,
-    files: RobotFiles,
+    files: RobotSources,
     *,
     diagnostics: Diagnostics | None = None,
     places: SourceMap | None = None,

@@ -41,7 +41,7 @@ SLIDERS_PERIOD = 0.2
 """Time between two looks at the sliders of the robots [s]."""
 
 
-class LiveRobotSource(Protocol):
+class LivePageSource(Protocol):
     """Running robots: the source of a live page, and the target of its requests."""
 
     def wait(self, seen: int, timeout: float) -> tuple[int, Moment] | None:
@@ -77,7 +77,7 @@ class LivePanel:
     def __init__(
         self,
         viewer: ViewerElement,
-        robots: LiveRobotSource,
+        robots: LivePageSource,
         title: str,
         senders: Callable[[], Sequence[str]] | None = None,
         is_described: Callable[[], bool] = lambda: False,

@@ -30,7 +30,7 @@ from robot_semantics.recording.series.input import load_states
 from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.apply import AppliedState, Base, apply_model_state, resolve_with
-from robot_semantics.usdf.descriptions import RobotFiles, robots_for
+from robot_semantics.usdf.descriptions import RobotSources, robots_for
 from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.validity import element_path
@@ -57,7 +57,7 @@ class FileKind(enum.Enum):
     BAG = "recording"
 
 
-class GivenRobot(NamedTuple):
+class DescriptionPaths(NamedTuple):
     """The files of the robot of a model, and how they are read."""
 
     name: str
@@ -80,7 +80,7 @@ class Opening:
     kinds: tuple[Kind, ...] = ("visual",)
     strict: bool = False
     options: RobotOptions = field(default_factory=RobotOptions)
-    robots: tuple[GivenRobot, ...] = ()
+    robots: tuple[DescriptionPaths, ...] = ()
 
 
 def viewed_kind(path: Path) -> FileKind:
@@ -150,7 +150,7 @@ def _together(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics)
     if opening.options.loops is not None:
         raise RobotSemanticsError("--loops needs one URDF: the robot with these loops")
     resolver = opening.options.resolver()
-    files = [GivenRobot("", str(path), None, opening.options) for path in paths]
+    files = [DescriptionPaths("", str(path), None, opening.options) for path in paths]
     robots = [_robot(of, opening.strict, resolver, diagnostics) for of in files]
     names = [robot.name for robot in robots]
     if len({*names}) < len(names):
@@ -169,7 +169,7 @@ def _together(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics)
 
 
 def _sources(
-    kind: FileKind, path: Path, files: GivenRobot, opening: Opening, diagnostics: Diagnostics
+    kind: FileKind, path: Path, files: DescriptionPaths, opening: Opening, diagnostics: Diagnostics
 ) -> Iterator[_Source]:
     """Yield the states of a file; none for a description. `files`: the files of the robot of a recording."""
     if kind is FileKind.USDF:
@@ -180,7 +180,7 @@ def _sources(
         yield _recorded(path, files, diagnostics)
 
 
-def _given(kinds: Sequence[tuple[FileKind, Path]], opening: Opening) -> tuple[GivenRobot, Opening]:
+def _given(kinds: Sequence[tuple[FileKind, Path]], opening: Opening) -> tuple[DescriptionPaths, Opening]:
     """Return the files of the robot without a name, and the other options.
 
     Beside one recording alone, the only robot with a name is this robot: the name may be that of its URDF.
@@ -192,10 +192,10 @@ def _given(kinds: Sequence[tuple[FileKind, Path]], opening: Opening) -> tuple[Gi
         opening = replace(opening, robots=(robot,), options=replace(opening.options, loops=None))
     if len(opening.robots) == 1 and [kind for kind, _ in kinds] == [FileKind.BAG]:
         return opening.robots[0], replace(opening, robots=())
-    return GivenRobot("", str(urdf or ""), None if srdf is None else str(srdf), opening.options), opening
+    return DescriptionPaths("", str(urdf or ""), None if srdf is None else str(srdf), opening.options), opening
 
 
-def _robot(given: GivenRobot, strict: bool, resolver: PackageResolver, diagnostics: Diagnostics) -> RobotModel:
+def _robot(given: DescriptionPaths, strict: bool, resolver: PackageResolver, diagnostics: Diagnostics) -> RobotModel:
     """Return the robot of the given files."""
     found = Diagnostics()
     robot = given.options.load(given.urdf, given.srdf, resolver=resolver, diagnostics=found)
@@ -219,7 +219,7 @@ class _Source(NamedTuple):
     robots: Mapping[str, RobotModel]
 
 
-def _recorded(path: Path, files: GivenRobot, problems: Diagnostics) -> _Source:
+def _recorded(path: Path, files: DescriptionPaths, problems: Diagnostics) -> _Source:
     """Return states of a recording, evenly over its length; `files`: those of its robot, with its name in options.
 
     Raises:
@@ -293,7 +293,7 @@ class _Actors:
         self.by_name: dict[str, Actor] = {}
         self.said: set[str] = set()
 
-    def give(self, given: GivenRobot) -> None:
+    def give(self, given: DescriptionPaths) -> None:
         """Read the robot of a model."""
         robot = _robot(given, self._opening.strict, self._resolver, self._diagnostics)
         srdf = None if given.srdf is None else Path(given.srdf)
@@ -307,7 +307,7 @@ class _Actors:
             return
         find = partial(self._resolver.resolve, relative_to=path)
         given = () if self._robot is None else (self._robot,)
-        files = RobotFiles(given, find, self._opening.options, source.robots, self._named)
+        files = RobotSources(given, find, self._opening.options, source.robots, self._named)
         known = robots_for(state, files, diagnostics=self._diagnostics)
         for model in models:
             robot = known.get(model.name)

@@ -22,7 +22,7 @@ from support.commands import RunCommand
 
 from robot_semantics import DescriptionError, Diagnostics, RobotModel
 from robot_semantics.convert.planner_formats import read_planner, write_planner
-from robot_semantics.convert.planner_robot import PlannerRobot
+from robot_semantics.convert.planner_robot import SphereModel
 from robot_semantics.model.loading import load_robot
 
 
@@ -97,7 +97,7 @@ def srdf_with(spheres: dict[str, list[tuple[float, float, float, float]]]) -> st
     return SRDF.format("".join(elements))
 
 
-def through(robot: RobotModel, planner: PlannerRobot, path: Path) -> tuple[PlannerRobot, tuple[str, ...]]:
+def through(robot: RobotModel, planner: SphereModel, path: Path) -> tuple[SphereModel, tuple[str, ...]]:
     """Write a file and read it again; return what it holds and what was lost."""
     written = write_planner(planner, str(path), robot, "arm.urdf")
     path.write_text(written.value)
@@ -109,7 +109,7 @@ def through(robot: RobotModel, planner: PlannerRobot, path: Path) -> tuple[Plann
     return read.value, (*written.lost, *read.lost)
 
 
-def values(planner: PlannerRobot) -> dict[str, list[tuple[float, float, float, float]]]:
+def values(planner: SphereModel) -> dict[str, list[tuple[float, float, float, float]]]:
     return {link: [(*one.center, one.radius) for one in spheres] for link, spheres in planner.spheres.items()}
 
 

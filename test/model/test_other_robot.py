@@ -18,7 +18,7 @@ from support.moveit_cases import moveit_case
 
 from robot_semantics import Diagnostics
 from robot_semantics.live.settings import read_description
-from robot_semantics.model.loading import RobotTexts, robot_from_text
+from robot_semantics.model.loading import DescriptionTexts, robot_from_text
 
 MOVEIT = Path(__file__).parent.parent / "data" / "moveit"
 
@@ -69,7 +69,7 @@ def test_the_node_serves_the_groups_that_moveit_serves_and_keeps_the_error(case:
     # MoveIt ignores pairs of links that the robot does not have.
     pairs = "".join(f'<disable_collisions link1="x{i}" link2="y{i}" reason="Never"/>' for i in range(200))
     srdf = moveit_case(case, "srdf").read_text().replace("</robot>", f"{pairs}</robot>")
-    found = read_description(RobotTexts(moveit_case(case, "urdf").read_text(), srdf), strict=False)
+    found = read_description(DescriptionTexts(moveit_case(case, "urdf").read_text(), srdf), strict=False)
     assert "srdf-of-another-robot" in {problem.code for problem in found.problems}
     groups = found.model.semantics.groups
     assert list(groups) == expected["group_names"]

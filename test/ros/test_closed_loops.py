@@ -24,7 +24,7 @@ from support.nodes import Client, NodeProcess, joint_state, matrix_of
 from tf2_ros import Buffer
 
 from robot_semantics import Diagnostics
-from robot_semantics.ros.tools.live_view import LiveRobots
+from robot_semantics.ros.tools.live_view import PublishedRobots
 
 pytestmark = pytest.mark.ros
 LENGTHS = (0.5, 0.3, 0.25, 0.2)
@@ -126,7 +126,7 @@ def test_a_node_reads_the_loops_of_a_second_text(
     assert np.abs(matrix_of(newest["crank_link"]) @ ends[0] - ends[1]).max() < 1e-9
 
     monkeypatch.setenv("ROS_DOMAIN_ID", str(client.domain))
-    with LiveRobots(NODE, 20.0, (), Diagnostics(), kinds=()) as live:
+    with PublishedRobots(NODE, 20.0, (), Diagnostics(), kinds=()) as live:
         assert [joint.name for joint in live.robots[0].actor.model.joints if joint.passive] == ["coupler", "rocker"]
 
     (refused,) = client.set_parameters(NODE, robot_description_loops=ROBOT_YAML.replace("B]", "C]"))

@@ -30,7 +30,7 @@ from robot_semantics import Diagnostics, ForwardKinematics
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.ros.tools.joint_sliders import SliderPositions
-from robot_semantics.ros.tools.live_view import LiveRobots, SliderOptions
+from robot_semantics.ros.tools.live_view import PublishedRobots, SliderOptions
 
 pytestmark = pytest.mark.ros
 
@@ -115,7 +115,7 @@ PARAMETERS = {
 class Shown:
     """A running robot with sliders, and its reports."""
 
-    def __init__(self, live: LiveRobots, reports: list[str]) -> None:
+    def __init__(self, live: PublishedRobots, reports: list[str]) -> None:
         self.live, self.reports = live, reports
         (self.actor,) = live.scene.actors
 
@@ -130,7 +130,7 @@ def shown(start: Callable[..., NodeProcess], domain: int) -> Iterator[Shown]:
         patch.setenv("ROS_DOMAIN_ID", str(domain))
         reports: list[str] = []
         options = SliderOptions(["wanted"], reports.append)
-        with LiveRobots("/robot_semantics", 30.0, (), Diagnostics(), sliders=options) as live:
+        with PublishedRobots("/robot_semantics", 30.0, (), Diagnostics(), sliders=options) as live:
             yield Shown(live, reports)
 
 
@@ -271,7 +271,7 @@ def test_only_robots_of_the_node_have_sliders(
     seen = 0
     while seen < 2:
         # On a busy machine, one description may be discovered long after the other.
-        with LiveRobots("/b/robot_semantics", 30.0, (), Diagnostics(), sliders=SliderOptions()) as live:
+        with PublishedRobots("/b/robot_semantics", 30.0, (), Diagnostics(), sliders=SliderOptions()) as live:
             seen = len(live.scene.actors)
             name = "b" if seen == 2 else live.scene.actors[0].name
             topics = {name: state.topic for name, state in live.sliders().items()}

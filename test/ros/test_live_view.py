@@ -25,7 +25,7 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics import Diagnostics, RobotSemanticsError
 from robot_semantics.examples import example
-from robot_semantics.ros.tools.live_view import PATIENCE_S, LiveRobots, joint_positions
+from robot_semantics.ros.tools.live_view import PATIENCE_S, PublishedRobots, joint_positions
 from robot_semantics.viewer.scene import link_poses
 
 pytestmark = pytest.mark.ros
@@ -44,14 +44,14 @@ def node(start: Callable[..., NodeProcess], tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(scope="module")
-def robot(node: NodeProcess, domain: int) -> Iterator[LiveRobots]:
+def robot(node: NodeProcess, domain: int) -> Iterator[PublishedRobots]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ROS_DOMAIN_ID", str(domain))
-        with LiveRobots("/robot_semantics", 20.0, (), Diagnostics()) as found:
+        with PublishedRobots("/robot_semantics", 20.0, (), Diagnostics()) as found:
             yield found
 
 
-def test_it_stands_where_the_joints_say(client: Client, robot: LiveRobots) -> None:
+def test_it_stands_where_the_joints_say(client: Client, robot: PublishedRobots) -> None:
     publisher = client.publisher(JointState, "joint_states")
     (actor,) = robot.scene.actors
     positions = {name: 0.1 for name in actor.model.joint_names if not actor.model.joint(name).virtual}
@@ -76,7 +76,7 @@ def test_it_stands_where_the_joints_say(client: Client, robot: LiveRobots) -> No
     )
 
 
-def test_the_clock_is_that_of_the_joints_beside_frames_of_another_clock(client: Client, robot: LiveRobots) -> None:
+def test_the_clock_is_that_of_the_joints_beside_frames_of_another_clock(client: Client, robot: PublishedRobots) -> None:
     joints, foreign = client.publisher(JointState, "joint_states"), client.publisher(TFMessage, "/tf")
     (actor,) = robot.scene.actors
     names = [name for name in actor.model.joint_names if actor.model.joint(name).is_active]
@@ -112,12 +112,12 @@ def test_positions_are_those_that_transforms_tell(
     assert positions["right_finger_joint"] == pytest.approx(0.01, abs=1e-9)  # a mimic joint
 
 
-def test_snapshots_are_asked_of_the_node(robot: LiveRobots) -> None:
+def test_snapshots_are_asked_of_the_node(robot: PublishedRobots) -> None:
     with pytest.raises(RobotSemanticsError, match="nothing_like_it"):
         robot.ask("restore", "nothing_like_it")
 
 
-def see_elbow_at(value: float, client: Client, robot: LiveRobots) -> None:
+def see_elbow_at(value: float, client: Client, robot: PublishedRobots) -> None:
     """Publish joint states until the robot is seen in them."""
     publisher = client.publisher(JointState, "joint_states")
     (actor,) = robot.scene.actors
@@ -131,7 +131,7 @@ def see_elbow_at(value: float, client: Client, robot: LiveRobots) -> None:
             seen, at = found[0], found[1].stances[actor.name].q[elbow]
 
 
-def test_a_saved_snapshot_is_listed_read_and_deleted(client: Client, robot: LiveRobots) -> None:
+def test_a_saved_snapshot_is_listed_read_and_deleted(client: Client, robot: PublishedRobots) -> None:
     see_elbow_at(-0.5, client, robot)
     robot.ask("save", "bent")
     (about,) = [about for name, about in robot.snapshots() if name == "bent"]
@@ -146,7 +146,7 @@ def test_a_saved_snapshot_is_listed_read_and_deleted(client: Client, robot: Live
         robot.snapshot("bent")
 
 
-def test_joints_are_commanded_where_somebody_listens(client: Client, robot: LiveRobots) -> None:
+def test_joints_are_commanded_where_somebody_listens(client: Client, robot: PublishedRobots) -> None:
     assert not robot.can_jog()
     heard = client.collect(JointState, "joint_command", 10)
 
@@ -159,7 +159,7 @@ def test_joints_are_commanded_where_somebody_listens(client: Client, robot: Live
 
 
 def test_it_follows_on_when_the_node_starts_again(
-    client: Client, robot: LiveRobots, node: NodeProcess, start: Callable[..., NodeProcess]
+    client: Client, robot: PublishedRobots, node: NodeProcess, start: Callable[..., NodeProcess]
 ) -> None:
     node.stop()
     start(**PARAMETERS)
@@ -177,7 +177,7 @@ def test_several_robots_each_stand_where_their_own_joints_say(
     parameters = {"left__frame_prefix": "l_", "right__frame_prefix": "right/"}
     parameters |= {f"{name}__{key}": text for name in ("left", "right") for key, text in described.items()}
     start(models=["left", "right"], **parameters)
-    with LiveRobots("/robot_semantics", 20.0, (), Diagnostics()) as live:
+    with PublishedRobots("/robot_semantics", 20.0, (), Diagnostics()) as live:
         assert [actor.name for actor in live.scene.actors] == ["left", "right"]
         wanted = {"left": 0.25, "right": -0.5}
         publishers = {name: client.publisher(JointState, f"{name}/joint_states") for name in wanted}
@@ -227,7 +227,7 @@ def test_robots_with_the_same_frames_on_topics_of_their_own_each_stand_where_the
     foreign = TransformStamped()
     foreign.header.frame_id, foreign.child_frame_id = "odom", "box"
     foreign.transform.translation.x = foreign.transform.rotation.w = 1.0
-    with LiveRobots("/one/robot_semantics", 20.0, (), Diagnostics()) as live:
+    with PublishedRobots("/one/robot_semantics", 20.0, (), Diagnostics()) as live:
         assert [actor.name for actor in live.scene.actors] == ["one", "two"]
         wanted = {"one": 0.25, "two": -0.5}
         publishers = {name: client.publisher(JointState, f"{name}/joint_states") for name in wanted}
@@ -252,7 +252,7 @@ def test_a_robot_that_is_announced_is_waited_for(client: Client, monkeypatch: py
     for process in RUNNING[:]:
         process.stop()
     with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(LiveRobots, "/robot_semantics", 60.0, (), Diagnostics())
+        found = pool.submit(PublishedRobots, "/robot_semantics", 60.0, (), Diagnostics())
         early, late = (client.publisher(String, f"{name}/robot_description", LATCHED) for name in ("early", "late"))
         early.publish(text(PARAMETERS["robot_description"]))
         client.spin_for(3 * PATIENCE_S)
@@ -267,4 +267,4 @@ def test_a_robot_that_is_announced_is_waited_for(client: Client, monkeypatch: py
 def test_without_a_node_it_says_so(node: NodeProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROS_DOMAIN_ID", "231")
     with pytest.raises(RobotSemanticsError, match=r"received no robot_description within 0.3 s: is a node running"):
-        LiveRobots("/robot_semantics", 0.3, (), Diagnostics())
+        PublishedRobots("/robot_semantics", 0.3, (), Diagnostics())

@@ -38,7 +38,7 @@ from robot_semantics.live.joint_state import Refusal
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.settings import RobotSettings, Source, VirtualJointSettings
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.ros.tools.live_view import LiveRobots
+from robot_semantics.ros.tools.live_view import PublishedRobots
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf import world_state as usdf
 from robot_semantics.usdf.reader import parse_world
@@ -63,7 +63,7 @@ def test_default_positions_are_published_before_any_joint_state(
     client.transforms.clear()
     client.until(lambda: client.newest().keys() >= moving, "all of them again, as a late listener needs them")
     monkeypatch.setenv("ROS_DOMAIN_ID", str(client.domain))
-    with LiveRobots("/robot_semantics", 20.0, (), Diagnostics()) as live:
+    with PublishedRobots("/robot_semantics", 20.0, (), Diagnostics()) as live:
         (actor,) = live.scene.actors
         expected = actor.kinematics.space.pack(REACH)
         at = [actor.kinematics.space.index[name] for name in REACH]

@@ -43,7 +43,7 @@ def _plain_reading(text: str) -> tuple[str | None, str]:
     return (name, value) if equals and not _SEPARATORS & set(name) else (None, text)
 
 
-class RobotValue(NamedTuple):
+class NamedArgument(NamedTuple):
     """A value of one robot, ``[NAME=]VALUE``; the name is None if the word has none."""
 
     name: str | None
@@ -58,7 +58,7 @@ class RobotValue(NamedTuple):
         """The files that the word names, if it is one of files."""
         return (self.value,)
 
-    def with_known_name(self, names: Collection[str]) -> RobotValue:
+    def with_known_name(self, names: Collection[str]) -> NamedArgument:
         """Return the reading of the word whose name is in `names`; a name may contain ``=``.
 
         Raises:
@@ -66,14 +66,14 @@ class RobotValue(NamedTuple):
         """
         if self.name is None or self.name in names:
             return self
-        ways = [RobotValue(name, value) for name, value in readings(str(self)) if name in names and value]
+        ways = [NamedArgument(name, value) for name, value in readings(str(self)) if name in names and value]
         if len(ways) > 1:
             first, second, *_ = ways
             raise RobotSemanticsError(f"'{self}' can be of '{first.name}' or of '{second.name}': rename one")
         return ways[0] if ways else self
 
 
-class RobotArgument(NamedTuple):
+class DescriptionArgument(NamedTuple):
     """The files of one robot, ``[NAME=]URDF[,SRDF]``.
 
     Attributes:
@@ -96,16 +96,16 @@ class RobotArgument(NamedTuple):
         """The files that the word names."""
         return tuple(filter(None, (self.urdf, self.srdf)))
 
-    def with_known_name(self, _: Collection[str]) -> RobotArgument:
+    def with_known_name(self, _: Collection[str]) -> DescriptionArgument:
         """Return this word: its files have decided its reading."""
         return self
 
 
-Value = TypeVar("Value", RobotValue, RobotArgument)
+Value = TypeVar("Value", NamedArgument, DescriptionArgument)
 FILE_FORM, ROBOT_FORM, JOINT_FORM = "[NAME=]FILE", "[NAME=]URDF[,SRDF]", "NAME=NUMBERS"
 
 
-def robot_argument(text: str) -> RobotArgument:
+def robot_argument(text: str) -> DescriptionArgument:
     """Argparse type: the files of one robot, ``[NAME=]URDF[,SRDF]``.
 
     A path may contain ``=`` and ``,``: the reading whose files exist is used. If no reading has its files, the first
@@ -135,7 +135,7 @@ def _only_reading(text: str, there: Sequence[Value], in_words: Callable[[Value],
     return there[0] if there else None
 
 
-def _plain_robot(text: str) -> RobotArgument:
+def _plain_robot(text: str) -> DescriptionArgument:
     """Return the reading of ``[NAME=]URDF[,SRDF]`` that does not look at files."""
     if numbers := unquoted_numbers([text]):
         raise UsageError(numbers)
@@ -144,27 +144,27 @@ def _plain_robot(text: str) -> RobotArgument:
     parts = [urdf, *[name] * (name is not None), *[srdf] * bool(comma)]
     if "," in srdf or not all(part and part.strip() for part in parts):
         raise UsageError(f"a robot must be {ROBOT_FORM}, not '{text}'")
-    return RobotArgument(name, urdf, srdf if comma else None)
+    return DescriptionArgument(name, urdf, srdf if comma else None)
 
 
-def recorded_robot_argument(text: str) -> RobotArgument:
+def recorded_robot_argument(text: str) -> DescriptionArgument:
     """Argparse type: the files of one robot, as `robot_argument`; ``[NAME=],SRDF`` for a URDF that is recorded."""
     name, comma, srdf = text.rpartition(",")
     if comma and srdf.strip() and (not name or (name.endswith("=") and len(name) > 1)) and not _is_there(text):
-        return RobotArgument(name[:-1] or None, "", srdf)
+        return DescriptionArgument(name[:-1] or None, "", srdf)
     return robot_argument(text)
 
 
-def _robot_readings(text: str) -> Iterator[RobotArgument]:
+def _robot_readings(text: str) -> Iterator[DescriptionArgument]:
     """Yield all readings of ``[NAME=]URDF[,SRDF]``."""
     for name, files in readings(text):
-        yield RobotArgument(name, files, None)
+        yield DescriptionArgument(name, files, None)
         for at, letter in enumerate(files):
             if letter == ",":
-                yield RobotArgument(name, files[:at], files[at + 1 :])
+                yield DescriptionArgument(name, files[:at], files[at + 1 :])
 
 
-def _in_words(robot: RobotArgument) -> str:
+def _in_words(robot: DescriptionArgument) -> str:
     name = "" if robot.name is None else f"model '{robot.name}' with "
     return f"{name}the URDF '{robot.urdf}'" + ("" if robot.srdf is None else f" and the SRDF '{robot.srdf}'")
 
@@ -175,24 +175,24 @@ def add_named(parser: argparse._ActionsContainer, option: str, form: str, text: 
     add_repeatable(parser, option, form, text, type=partial(read, option, form))
 
 
-def _named_file(option: str, form: str, text: str) -> RobotValue:
+def _named_file(option: str, form: str, text: str) -> NamedArgument:
     """Argparse type: a file of one robot, ``[NAME=]FILE``; the path may contain ``=``, as in `robot_argument`.
 
     Raises:
         UsageError: the text has another form.
         RobotSemanticsError: the files of two readings exist.
     """
-    ways = [RobotValue(*way) for way in readings(text) if all(part is None or part.strip() for part in way)]
+    ways = [NamedArgument(*way) for way in readings(text) if all(part is None or part.strip() for part in way)]
     there = [way for way in ways if _is_there(way.value)]
 
-    def in_words(way: RobotValue) -> str:
+    def in_words(way: NamedArgument) -> str:
         return f"the file '{way.value}'" + ("" if way.name is None else f" of robot '{way.name}'")
 
     only = _only_reading(text, there, in_words)
     return _complete(option, form, text, *_plain_reading(text)) if only is None else only
 
 
-def _named_word(option: str, form: str, text: str) -> RobotValue:
+def _named_word(option: str, form: str, text: str) -> NamedArgument:
     """Argparse type: a topic or frame of one robot, ``[NAME=]VALUE``; the first ``=`` separates.
 
     Raises:
@@ -202,7 +202,7 @@ def _named_word(option: str, form: str, text: str) -> RobotValue:
     return _complete(option, form, text, *((name, value) if equals else (None, text)))
 
 
-def _complete(option: str, form: str, text: str, name: str | None, value: str) -> RobotValue:
+def _complete(option: str, form: str, text: str, name: str | None, value: str) -> NamedArgument:
     """Return a reading whose parts are not empty.
 
     Raises:
@@ -214,7 +214,7 @@ def _complete(option: str, form: str, text: str, name: str | None, value: str) -
         raise UsageError(f"{option} takes {form}, not '{text}'")
     if name is not None and not name.strip():
         raise UsageError(f"{option} '{text}': there is no name before the '='")
-    return RobotValue(name, value)
+    return NamedArgument(name, value)
 
 
 def _is_there(file: str) -> bool:

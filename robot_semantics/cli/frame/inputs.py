@@ -21,8 +21,8 @@ from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, U
 from robot_semantics.cli.frame.argument_values import (
     FILE_FORM,
     ROBOT_FORM,
+    DescriptionArgument,
     Model,
-    RobotArgument,
     add_named,
     add_repeatable,
     one_by_model,
@@ -89,7 +89,7 @@ def add_urdf_option(
     text: str = "robot of a model",
     *,
     several: bool = True,
-    read: Callable[[str], RobotArgument] = robot_argument,
+    read: Callable[[str], DescriptionArgument] = robot_argument,
     for_loops: bool = True,
 ) -> None:
     """Add ``--urdf [NAME=]URDF[,SRDF]`` to a command that is not only about one robot.
@@ -235,7 +235,7 @@ def read_robot_files(
 
 
 def read_given(
-    arguments: argparse.Namespace, robots: Sequence[RobotArgument], diagnostics: Diagnostics
+    arguments: argparse.Namespace, robots: Sequence[DescriptionArgument], diagnostics: Diagnostics
 ) -> list[RobotModel]:
     """Return the robots of the words ``[NAME=]URDF[,SRDF]``, read leniently, each with its file of ``--loops``.
 

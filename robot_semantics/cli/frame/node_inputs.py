@@ -23,7 +23,7 @@ from robot_semantics.cli.frame.printing import print_note
 
 if TYPE_CHECKING:
     from robot_semantics.base.diagnostics import Diagnostics
-    from robot_semantics.model.loading import RobotTexts
+    from robot_semantics.model.loading import DescriptionTexts
     from robot_semantics.model.robot_model import RobotModel
     from robot_semantics.usdf.world_state import WorldState
 
@@ -75,7 +75,7 @@ def asked_node(arguments: argparse.Namespace, *, default: str | None = None) -> 
     return AskedNode(name, WAIT_S if arguments.timeout is None else arguments.timeout)
 
 
-def texts_of_node(node: AskedNode) -> RobotTexts:
+def texts_of_node(node: AskedNode) -> DescriptionTexts:
     """Return the descriptions of a robot of a running node.
 
     Raises:

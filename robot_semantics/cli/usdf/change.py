@@ -360,7 +360,7 @@ EDIT = Command(
 # `robot_semantics usdf new`: create a world state from robots.
 
 
-class NewRobot(NamedTuple):
+class DescribedModel(NamedTuple):
     """A robot for the new world; `texts` is given if other programs cannot read its files."""
 
     robot: RobotModel
@@ -403,7 +403,7 @@ def _new(arguments: argparse.Namespace) -> None:
     usdf_files.put_state(arguments, state, files)
 
 
-def _described(arguments: argparse.Namespace) -> list[NewRobot]:
+def _described(arguments: argparse.Namespace) -> list[DescribedModel]:
     """Return the robots of the command line, and their states at their default positions.
 
     Raises:
@@ -421,7 +421,7 @@ def _described(arguments: argparse.Namespace) -> list[NewRobot]:
         if texts is None:
             description, semantic = (*(str(Path(path).resolve()) for path in paths), None)[:2]
             state = replace(state, description=description, semantic=semantic)
-        found.append(NewRobot(model, state, texts))
+        found.append(DescribedModel(model, state, texts))
     if arguments.strict:
         diagnostics.raise_if_failed(strict=True)
     inputs.print_diagnostics(diagnostics)

@@ -28,7 +28,7 @@ from robot_semantics.cli.frame.problems import print_problems
 from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, rebased, robots_for
+from robot_semantics.usdf.descriptions import FileFinder, RobotSources, rebased, robots_for
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.reader import read_world_document
 from robot_semantics.usdf.validity import element_path
@@ -124,7 +124,7 @@ def file_finder(arguments: argparse.Namespace, path: str) -> FileFinder:
     return lambda uri: resolver.resolve(uri, Path(path))
 
 
-def given_robots(arguments: argparse.Namespace, states: Sequence[WorldState]) -> RobotFiles:
+def given_robots(arguments: argparse.Namespace, states: Sequence[WorldState]) -> RobotSources:
     """Return the robots of ``--urdf``, read leniently; problems go to stderr.
 
     Raises:
@@ -146,7 +146,7 @@ def given_robots(arguments: argparse.Namespace, states: Sequence[WorldState]) ->
             raise UnknownNameError("model", robot.name, known)
         else:
             named[robot.name] = model
-    return RobotFiles(tuple(others), None, inputs.robot_options(arguments), named=named)
+    return RobotSources(tuple(others), None, inputs.robot_options(arguments), named=named)
 
 
 def names_robots(arguments: argparse.Namespace) -> bool:
@@ -155,7 +155,7 @@ def names_robots(arguments: argparse.Namespace) -> bool:
 
 
 def robots(
-    arguments: argparse.Namespace, file: WorldFile, path: str, given: RobotFiles | None = None
+    arguments: argparse.Namespace, file: WorldFile, path: str, given: RobotSources | None = None
 ) -> dict[str, RobotModel]:
     """Return the known robots of a world state's models; print problems to stderr.
 

@@ -25,7 +25,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.apply import Base, apply_model_state, resolve_with
-from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, robots_for
+from robot_semantics.usdf.descriptions import FileFinder, RobotSources, robots_for
 from robot_semantics.usdf.world_state import WORLD, WorldState
 
 _NUMBERS_WIDTH = 75
@@ -54,7 +54,7 @@ def links_in_world(state: WorldState, name: str, model: RobotModel, find: FileFi
     """
     kinematics, base = kinematics_of(model), Base.of(model)
     # The parent of the robot may be another robot in the world.
-    others = robots_for(state, RobotFiles(find=find)) if any(body.parent_link for body in state.bodies) else {}
+    others = robots_for(state, RobotSources(find=find)) if any(body.parent_link for body in state.bodies) else {}
     world = resolve_with(state, robots={**others, name: kinematics})
     applied = apply_model_state(state.model(name), world, kinematics, base=base)
     inputs.print_report(applied.items, applied.notes, refused=bool(applied.refused))

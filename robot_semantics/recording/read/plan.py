@@ -131,7 +131,7 @@ class RobotRequest:
         """Return a topic's full name in the robot's namespace."""
         return f"{self.namespace}/{name}"
 
-    def load(self) -> PlannedRobot:
+    def load(self) -> ResolvedRequest:
         """Return the robot with the descriptions of the files that the request names, read leniently.
 
         Raises:
@@ -140,11 +140,11 @@ class RobotRequest:
         if self.urdf is not None:
             found = Diagnostics()
             model = self.options.load(self.urdf, self.srdf, diagnostics=found)
-            return PlannedRobot(self, model, problems=tuple(found))
+            return ResolvedRequest(self, model, problems=tuple(found))
         if self.srdf is not None:
             semantics = srdf_from_file(self.srdf, Diagnostics(), xacro=self.options.xacro)
-            return PlannedRobot(self, None, semantics.places.text.decode())
-        return PlannedRobot(self)
+            return ResolvedRequest(self, None, semantics.places.text.decode())
+        return ResolvedRequest(self)
 
     def joint_topics(
         self,
@@ -206,7 +206,7 @@ class RobotRequest:
             check_topic(self.pose_topic, POSE_TYPES, "poses", topics)
 
 
-class PlannedRobot(NamedTuple):
+class ResolvedRequest(NamedTuple):
     """A requested robot with the content of its files, before the recording is read.
 
     Attributes:
@@ -318,7 +318,7 @@ class RecordedRobot:
         urdf_text: its URDF.
         srdf_text: its SRDF; None if there is none.
         problems: the problems inside its descriptions, which were read leniently.
-        stated_joints: as of `PlannedRobot`.
+        stated_joints: as of `ResolvedRequest`.
     """
 
     name: str
@@ -438,7 +438,7 @@ def _base_alias(robot: RecordedRobot, base_frame: str, frames: Collection[str]) 
     return {base_frame: robot.root_frame}
 
 
-def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagnostics) -> RecordedRobot:
+def describe_robot(planned: ResolvedRequest, texts: Sequence[Text], problems: Diagnostics) -> RecordedRobot:
     """Return a robot with its description: from the named files, else the last one on its topic.
 
     Args:
@@ -520,7 +520,7 @@ class RecordingPlan:
 
     bags: tuple[BagInfo, ...]
     topics: Mapping[str, str]
-    robots: tuple[PlannedRobot, ...]
+    robots: tuple[ResolvedRequest, ...]
     place: SourcePlace
     options: ReadOptions = AS_USUAL
 

@@ -22,7 +22,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.live.settings import Description
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.node.background import in_own_thread
-from robot_semantics.ros.node.served_robot import ServedRobot
+from robot_semantics.ros.node.served_robot import RobotInterface
 from robot_semantics.srdf.edit import SrdfText
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ LONGEST_END_S = 10.0
 class CollisionAction:
     """Offers the action for one robot; one matrix at a time."""
 
-    def __init__(self, served: ServedRobot) -> None:
+    def __init__(self, served: RobotInterface) -> None:
         """Offer ``~/generate_collision_matrix``, or ``~/MODEL/generate_collision_matrix``."""
         self._served = served
         self._busy = threading.Lock()

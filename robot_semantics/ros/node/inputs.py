@@ -37,8 +37,8 @@ from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.ros.messages.maker import deserialized, row_of_pose, row_of_twist, rows_of_odometry
 from robot_semantics.ros.node.message_loop import MessageInfo, MessageLoop, SetAside, received_ns, sequence_of
 from robot_semantics.ros.node.outputs import Outputs
-from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.served_robot import ServedRobot
+from robot_semantics.ros.node.robots import RobotRegistry
+from robot_semantics.ros.node.served_robot import RobotInterface
 from robot_semantics.ros.node.world_frames import WorldFrames
 
 # Base states and odometry: the other topics that move joints, and the pose of a root link by each source.
@@ -46,7 +46,7 @@ from robot_semantics.ros.node.world_frames import WorldFrames
 
 Outcome = Messages | Refusal
 Read = Callable[[RunningRobot, RosMessage, MessageInfo], list[Outcome]]
-Deliver = Callable[[ServedRobot, str, Read, RosMessage, MessageInfo], None]
+Deliver = Callable[[RobotInterface, str, Read, RosMessage, MessageInfo], None]
 
 _FED_BY_MULTI_DOF, _FED_BY_ODOMETRY = (Source.AUTO, Source.MULTI_DOF), (Source.AUTO, Source.ODOMETRY)
 
@@ -56,7 +56,7 @@ class MotionTopics:
     refused.
     """
 
-    def __init__(self, robots: Robots, served: ServedRobot, group: CallbackGroup, deliver: Deliver) -> None:
+    def __init__(self, robots: RobotRegistry, served: RobotInterface, group: CallbackGroup, deliver: Deliver) -> None:
         self._robots, self._served, self._group, self._deliver = robots, served, group, deliver
         self._now_ns = robots.now_ns
 
@@ -141,7 +141,7 @@ def _base_link(robot: RunningRobot, child: str) -> str | None:
     return robot.model.root_link if child in ("", robot.model.root_link) else robot.base_frames.get(child)
 
 
-def _moved_link(robots: Robots, robot: RunningRobot, frame: str, child: str) -> str | Refusal | None:
+def _moved_link(robots: RobotRegistry, robot: RunningRobot, frame: str, child: str) -> str | Refusal | None:
     """Return the link of a robot that odometry of its topic moves; None if the odometry is of another robot.
 
     It is a refusal if the child frame is of no robot, or may be of several ones: then it moves none of them.
@@ -163,7 +163,7 @@ def _moved_link(robots: Robots, robot: RunningRobot, frame: str, child: str) -> 
     )
 
 
-def _readers(robots: Robots, robot: RunningRobot, child: str) -> list[RunningRobot]:
+def _readers(robots: RobotRegistry, robot: RunningRobot, child: str) -> list[RunningRobot]:
     """Return the robots that read the same odometry topic and may be meant by its child frame, this one among them.
 
     Drivers leave out the child frame or its prefix; such a name is of a robot only if no other one has this very frame.
@@ -222,7 +222,7 @@ class ReceivedOdometry:
     """
 
     def __init__(
-        self, robots: Robots, served: ServedRobot, group: CallbackGroup, reset_clock: Callable[[int], None]
+        self, robots: RobotRegistry, served: RobotInterface, group: CallbackGroup, reset_clock: Callable[[int], None]
     ) -> None:
         """`reset_clock` is called with a clock that was reset, as the odometry shows."""
         self._robots, self._served, self._group, self._topic = robots, served, group, ""
@@ -302,7 +302,7 @@ NO_ROBOT = Refusal(Reason.NO_MODEL, "there is no robot description yet")
 class Inputs:
     """The subscriptions of all robots, made and removed together."""
 
-    def __init__(self, robots: Robots, outputs: Outputs, frames: WorldFrames, *, raw: bool) -> None:
+    def __init__(self, robots: RobotRegistry, outputs: Outputs, frames: WorldFrames, *, raw: bool) -> None:
         """With `raw` joint states are taken as bytes."""
         self._robots, self._outputs, self._frames, self._raw = robots, outputs, frames, raw
         self._node = robots.node
@@ -370,7 +370,7 @@ class Inputs:
             self._node.destroy_subscription(subscription)
         self._root_subscriptions = []
 
-    def root_statements(self, served: ServedRobot) -> tuple[RootStatement, ...]:
+    def root_statements(self, served: RobotInterface) -> tuple[RootStatement, ...]:
         """Return the poses of a robot's root link by the virtual joint's source and by odometry."""
         robot, odometry = served.robot, self._odometry.get(served.prefix)
         if robot is None:
@@ -415,7 +415,7 @@ class Inputs:
                 return pose, link
         return None, ""
 
-    def odometry_of(self, served: ServedRobot) -> Senders | None:
+    def odometry_of(self, served: RobotInterface) -> Senders | None:
         """Return the senders of a robot's odometry that moves no joint."""
         odometry = self._odometry.get(served.prefix)
         return None if odometry is None else odometry.senders
@@ -442,7 +442,7 @@ class Inputs:
             if (robot := served.robot) is not None
         ]
 
-    def _joint_states(self, served: ServedRobot) -> Subscription:
+    def _joint_states(self, served: RobotInterface) -> Subscription:
         reader = JointStateReader()
         topic = served.topic("joint_states")
         traffic, lock, now_ns, outputs = served.traffic, self._robots.lock, self._robots.now_ns, self._outputs
@@ -478,7 +478,7 @@ class Inputs:
 
         return served.listen(JointState, topic, handle, self._set_aside, raw=self._raw)
 
-    def _deliver(self, served: ServedRobot, topic: str, read: Read, message: RosMessage, info: MessageInfo) -> None:
+    def _deliver(self, served: RobotInterface, topic: str, read: Read, message: RosMessage, info: MessageInfo) -> None:
         """Read a message from another topic than joint_states; publish the result, or log why it is refused."""
         with self._robots.lock:
             robot = served.robot
@@ -492,7 +492,7 @@ class Inputs:
             if robot.notices:
                 self._log_notices(served, robot)
 
-    def _log_notices(self, served: ServedRobot, robot: RunningRobot) -> None:
+    def _log_notices(self, served: RobotInterface, robot: RunningRobot) -> None:
         served.report_notices(robot.notices)
         robot.notices.clear()
         for clock_ns in robot.clock_resets:

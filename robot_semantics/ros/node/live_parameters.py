@@ -21,12 +21,12 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.settings import Description
 from robot_semantics.ros.node import parameters
-from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.served_robot import DESCRIPTIONS, ServedRobot
+from robot_semantics.ros.node.robots import RobotRegistry
+from robot_semantics.ros.node.served_robot import DESCRIPTIONS, RobotInterface
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.parameter_table import ParameterError, Values
 
-Pending = tuple[ServedRobot, Description, RunningRobot, Values]
+Pending = tuple[RobotInterface, Description, RunningRobot, Values]
 
 
 class Replacement(NamedTuple):
@@ -48,8 +48,8 @@ class LiveParameters:
 
     def __init__(
         self,
-        robots: Robots,
-        replace: Callable[[ServedRobot, Description, RunningRobot, Values], None],
+        robots: RobotRegistry,
+        replace: Callable[[RobotInterface, Description, RunningRobot, Values], None],
         read_settings: Callable[[], None],
     ) -> None:
         """`replace` replaces a robot, `read_settings` applies the node's own parameters."""
@@ -68,7 +68,7 @@ class LiveParameters:
         self._robots.node.remove_on_set_parameters_callback(self._check)
         self._robots.node.remove_post_set_parameters_callback(self._take_effect)
 
-    def listen(self, served: ServedRobot) -> None:
+    def listen(self, served: RobotInterface) -> None:
         """Replace the description of a robot by each text on its description topics."""
         profile, options = qos.fresh(qos.LATCHED), qos.overridable()
         for name in DESCRIPTIONS:
@@ -77,7 +77,7 @@ class LiveParameters:
                 take = partial(self._take, served, served.parameter(name))
                 served.node.create_subscription(String, topic, take, profile, qos_overriding_options=options)
 
-    def _take(self, served: ServedRobot, name: str, message: String) -> None:
+    def _take(self, served: RobotInterface, name: str, message: String) -> None:
         """Apply a description from a topic; an invalid one is logged, and the last valid one stays."""
         text = {name: message.data}
         if served.urdf_is_missing(text):
@@ -89,7 +89,9 @@ class LiveParameters:
         except RobotSemanticsError as error:
             self._robots.node.get_logger().error(f"the description from the topic is ignored: {error}")
 
-    def replace(self, served: ServedRobot, text: Values, *, strict: bool = False, dry_run: bool = False) -> Replacement:
+    def replace(
+        self, served: RobotInterface, text: Values, *, strict: bool = False, dry_run: bool = False
+    ) -> Replacement:
         """Replace the description of a robot; the parameters then have the new texts.
 
         Args:

@@ -21,8 +21,8 @@ from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.settings import Source
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.outputs import Outputs
-from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.served_robot import ServedRobot
+from robot_semantics.ros.node.robots import RobotRegistry
+from robot_semantics.ros.node.served_robot import RobotInterface
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.node_names import NamePatience
@@ -39,7 +39,7 @@ _MOST_NAMED = 10
 class Monitor:
     """Checks every robot, logs changes of its health, and publishes diagnostics."""
 
-    def __init__(self, robots: Robots, inputs: Inputs, outputs: Outputs, frames: WorldFrames) -> None:
+    def __init__(self, robots: RobotRegistry, inputs: Inputs, outputs: Outputs, frames: WorldFrames) -> None:
         self._robots, self._inputs, self._outputs, self._frames = robots, inputs, outputs, frames
         node = robots.node
         logger = node.get_logger()
@@ -82,7 +82,7 @@ class Monitor:
         self._pulse.stop()
         self._robots.node.destroy_guard_condition(self._attention)
 
-    def ages(self, served: ServedRobot, robot: RunningRobot) -> dict[str, float]:
+    def ages(self, served: RobotInterface, robot: RunningRobot) -> dict[str, float]:
         """Return the time since each joint of a robot last had a new value [s]."""
         return self._health[served.prefix].ages(robot, time.monotonic_ns())
 
@@ -105,7 +105,7 @@ class Monitor:
         if any(is_due() for is_due, _ in self._watched):
             self._attention.trigger()
 
-    def _root_is_elsewhere(self, served: ServedRobot, robot: RunningRobot) -> bool:
+    def _root_is_elsewhere(self, served: RobotInterface, robot: RunningRobot) -> bool:
         """Return True if transforms or odometry of another node give the pose of the root link, and nothing else
         does.
         """
@@ -143,23 +143,23 @@ class Monitor:
                     )
             self._reported[served.prefix] = contested
 
-    def _are_named(self, served: ServedRobot, topic: str) -> bool:
+    def _are_named(self, served: RobotInterface, topic: str) -> bool:
         """Return True if the names of the publishers are known, or will hardly come."""
         return self._names.is_over((served.prefix, topic), self._publishers(served, topic))
 
     @staticmethod
-    def _topic(served: ServedRobot, topic: str) -> str:
+    def _topic(served: RobotInterface, topic: str) -> str:
         """Return the topic of a sender; the robots of one node have topics of their own."""
         return served.topic(topic) if topic in ("joint_states", "multi_dof_joint_states") else topic
 
-    def _publishers(self, served: ServedRobot, topic: str) -> list[str]:
+    def _publishers(self, served: RobotInterface, topic: str) -> list[str]:
         return sorted(set(served.publishers_of(self._topic(served, topic))))
 
     def _has_other_tf_publishers(self) -> bool:
         robots = self._robots
         return robots.active and robots.settings.check_tf_authority and not self._outputs.authority.is_idle()
 
-    def _moved_first(self) -> list[ServedRobot]:
+    def _moved_first(self) -> list[RobotInterface]:
         """Return the robots that have moved but are not reported yet."""
         return [
             served
@@ -190,7 +190,7 @@ class Monitor:
         message.header.stamp = robots.node.get_clock().now().to_msg()
         self._publisher.publish(message)
 
-    def _rates_of(self, served: ServedRobot) -> tuple[float, float]:
+    def _rates_of(self, served: RobotInterface) -> tuple[float, float]:
         """Return the rates of received joint states and sent transforms [1/s] since the last check."""
         traffic, now_s = served.traffic, time.monotonic()
         before_s, received, transforms = self._last.get(served.prefix, (now_s, traffic.received, traffic.transforms))
@@ -198,7 +198,7 @@ class Monitor:
         passed_s = now_s - before_s or math.inf
         return (traffic.received - received) / passed_s, (traffic.transforms - transforms) / passed_s
 
-    def _status_of(self, served: ServedRobot, received_hz: float, sent_hz: float) -> DiagnosticStatus:
+    def _status_of(self, served: RobotInterface, received_hz: float, sent_hz: float) -> DiagnosticStatus:
         health, traffic = self._health[served.prefix], served.traffic
         conflicts, contested = self._outputs.authority.conflicts, self._contested[served.prefix]
         complaints = [
@@ -251,7 +251,7 @@ class _ValueWatch:
         self._until_s = self._next_s = 0.0
         self._pause_s = _FIRST_PAUSE_S
 
-    def update(self, served: ServedRobot) -> None:
+    def update(self, served: RobotInterface) -> None:
         """Begin or end a comparison when it is time; called about once a second."""
         robot, now_s = served.robot, time.monotonic()
         if robot is None:

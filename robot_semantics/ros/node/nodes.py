@@ -28,10 +28,10 @@ from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.live_parameters import LiveParameters
 from robot_semantics.ros.node.monitor import Monitor
-from robot_semantics.ros.node.outputs import Outputs, UnmovedRobots
-from robot_semantics.ros.node.robot_states import RobotStates
-from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.served_robot import ServedRobot, declare_robot
+from robot_semantics.ros.node.outputs import Outputs, TransformRepeater
+from robot_semantics.ros.node.robot_states import StateSampler
+from robot_semantics.ros.node.robots import RobotRegistry
+from robot_semantics.ros.node.served_robot import RobotInterface, declare_robot
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running.guarded_node import GuardedNode, guarded
 from robot_semantics.ros.running.parameter_table import Values
@@ -119,7 +119,7 @@ class ConfiguredNode:
         self._named_models: dict[str, RobotModel] = {}
         self._names_of_links: frozenset[str] = frozenset()
         table = parameters.node_table(node.overrides)
-        self.robots = Robots(node, parameters.node_settings(node.declare_table(table)))
+        self.robots = RobotRegistry(node, parameters.node_settings(node.declare_table(table)))
         raw = self.robots.settings.raw_messages and raw_transforms_agree()
         if self.robots.settings.raw_messages and not raw:
             node.get_logger().warning(
@@ -167,7 +167,7 @@ class ConfiguredNode:
         node, robots = self._node, self.robots
         shared = node.declare_table(parameters.ROBOT) if robots.settings.models else None
         for prefix in robots.settings.models or ("",):
-            served = ServedRobot(node, prefix, raw, shared)
+            served = RobotInterface(node, prefix, raw, shared)
             robots.served.append(served)
             self._live.listen(served)
             if not served.description_topic("robot_description"):
@@ -183,8 +183,8 @@ class ConfiguredNode:
         self._frames = frames = WorldFrames(node, self._sent_frames, self._link_names, self._reset_clock)
         closing.callback(frames.stop)
         self._inputs = inputs = Inputs(robots, outputs, frames, raw=raw)
-        self._unmoved = unmoved = UnmovedRobots(robots, outputs)
-        states = RobotStates(robots, inputs, outputs, frames, unmoved)
+        self._unmoved = unmoved = TransformRepeater(robots, outputs)
+        states = StateSampler(robots, inputs, outputs, frames, unmoved)
         self._live.start()
         closing.callback(self._live.stop)
         self._monitor = Monitor(robots, inputs, outputs, frames)
@@ -194,7 +194,7 @@ class ConfiguredNode:
         jumps = node.get_clock().create_jump_callback(jump, post_callback=node.guarded(self._on_clock_jump, "clock"))
         closing.callback(jumps.unregister)
 
-    def _make_services(self, states: RobotStates, closing: ExitStack) -> Services | None:
+    def _make_services(self, states: StateSampler, closing: ExitStack) -> Services | None:
         """Make the services with our own interfaces; without the interface package, report this and do the rest."""
         try:
             from robot_semantics.ros.node.services import Services
@@ -208,7 +208,7 @@ class ConfiguredNode:
             return None
         return Services(self.robots, states, self._frames, self._monitor, self._live, closing)
 
-    def _replace(self, served: ServedRobot, description: Description, robot: RunningRobot, changed: Values) -> None:
+    def _replace(self, served: RobotInterface, description: Description, robot: RunningRobot, changed: Values) -> None:
         """Replace a robot and publish all that depends on it."""
         is_new = description is not served.description
         with self.robots.lock:

@@ -28,8 +28,8 @@ from robot_semantics.cdr.walk import transform_children
 from robot_semantics.live.frames import TransformRows
 from robot_semantics.live.robot import Messages, RunningRobot
 from robot_semantics.ros.messages.tf_messages import rows_message
-from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.served_robot import ServedRobot
+from robot_semantics.ros.node.robots import RobotRegistry
+from robot_semantics.ros.node.served_robot import RobotInterface
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.guarded_node import GuardedNode
 from robot_semantics.ros.running.node_names import NamePatience, other_publishers
@@ -186,7 +186,7 @@ class Outputs:
         self._twins: set[tuple[str, str]] = set()
         self.authority = TfAuthority(node, sent_frames, lambda text: self._node.get_logger().warning(text), remedy)
 
-    def send(self, served: ServedRobot, messages: Messages) -> None:
+    def send(self, served: RobotInterface, messages: Messages) -> None:
         """Publish transforms of a robot."""
         if not messages or not self.active:
             return
@@ -238,13 +238,13 @@ class Outputs:
                     )
 
 
-class UnmovedRobots:
+class TransformRepeater:
     """Repeats the transforms of robots without a message, because a late listener would miss a single message.
 
     The timer runs on the steady clock. Nothing is sent again with the same stamp, while simulated time stands still.
     """
 
-    def __init__(self, robots: Robots, outputs: Outputs) -> None:
+    def __init__(self, robots: RobotRegistry, outputs: Outputs) -> None:
         self._robots, self._outputs = robots, outputs
         self._sent_ns: dict[str, int] = {}
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -286,6 +286,6 @@ class UnmovedRobots:
                     self._outputs.send(served, robot.unmoved(now_ns))
 
     @staticmethod
-    def _waits(served: ServedRobot) -> bool:
+    def _waits(served: RobotInterface) -> bool:
         robot = served.robot
         return robot is not None and not robot.has_moved and bool((robot.values.known & robot.publishable).any())

@@ -24,9 +24,9 @@ from robot_semantics.live.samples import RobotSample, RootStatement, WorldSample
 from robot_semantics.live.senders import Reference, Sender, SenderRow, state_of
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node.inputs import Inputs
-from robot_semantics.ros.node.outputs import Outputs, UnmovedRobots
-from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.served_robot import ServedRobot
+from robot_semantics.ros.node.outputs import Outputs, TransformRepeater
+from robot_semantics.ros.node.robots import RobotRegistry
+from robot_semantics.ros.node.served_robot import RobotInterface
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.usdf.apply import AppliedState
 
@@ -41,11 +41,11 @@ class DescriptionChangedError(RobotSemanticsError):
     """A robot got another description while a state was made for it."""
 
 
-class RobotStates:
+class StateSampler:
     """Samples the robots for services and topics, and restores values of snapshots."""
 
     def __init__(
-        self, robots: Robots, inputs: Inputs, outputs: Outputs, frames: WorldFrames, unmoved: UnmovedRobots
+        self, robots: RobotRegistry, inputs: Inputs, outputs: Outputs, frames: WorldFrames, unmoved: TransformRepeater
     ) -> None:
         self._robots, self._inputs, self._outputs, self._frames = robots, inputs, outputs, frames
         self._unmoved = unmoved
@@ -72,9 +72,9 @@ class RobotStates:
             return WorldSample(robots.now_ns(), time.monotonic_ns(), samples)
         return WorldSample(newest.last_ns, newest.arrived_ns, samples)
 
-    def clocks(self, now_ns: int) -> list[tuple[ServedRobot | None, Sender, int]]:
+    def clocks(self, now_ns: int) -> list[tuple[RobotInterface | None, Sender, int]]:
         """Return each sender, with its robot and its clock at a time of the steady clock; TF has no robot."""
-        found: list[tuple[ServedRobot | None, Sender, int]] = []
+        found: list[tuple[RobotInterface | None, Sender, int]] = []
         for served in self._robots.served:
             odometry = self._inputs.odometry_of(served)
             for senders in (served.robot.senders if served.robot is not None else None, odometry):
@@ -87,7 +87,7 @@ class RobotStates:
         return self._reference.newest(self._with_topics(self.clocks(now_ns)), now_ns)
 
     @staticmethod
-    def _with_topics(clocks: Sequence[tuple[ServedRobot | None, Sender, int]]) -> list[tuple[str, Sender, int]]:
+    def _with_topics(clocks: Sequence[tuple[RobotInterface | None, Sender, int]]) -> list[tuple[str, Sender, int]]:
         return [
             (sender.topic if served is None else served.topic_of(sender), sender, clock_ns)
             for served, sender, clock_ns in clocks

@@ -16,11 +16,11 @@ from collections.abc import Iterable
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.ros.node.parameters import NodeSettings
-from robot_semantics.ros.node.served_robot import ServedRobot
+from robot_semantics.ros.node.served_robot import RobotInterface
 from robot_semantics.ros.running.guarded_node import GuardedNode
 
 
-class Robots:
+class RobotRegistry:
     """The robots of the node; some may have no description yet.
 
     Attributes:
@@ -34,7 +34,7 @@ class Robots:
     def __init__(self, node: GuardedNode, settings: NodeSettings) -> None:
         self.node, self.settings = node, settings
         self.lock = threading.RLock()
-        self.served: list[ServedRobot] = []
+        self.served: list[RobotInterface] = []
         self.state = "inactive"
 
     @property
@@ -57,7 +57,7 @@ class Robots:
         """Return the node's time."""
         return int(self.node.get_clock().now().nanoseconds)
 
-    def named(self, names: Iterable[str] = ()) -> list[ServedRobot]:
+    def named(self, names: Iterable[str] = ()) -> list[RobotInterface]:
         """Return the named robots, by default all with a description.
 
         Raises:

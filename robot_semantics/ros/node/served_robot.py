@@ -26,7 +26,7 @@ from robot_semantics.live.health import RefusalLog, Traffic
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.senders import Sender
 from robot_semantics.live.settings import Description, RobotSettings, one_line_a_kind, read_description
-from robot_semantics.model.loading import TEXT_PARAMETERS, RobotTexts
+from robot_semantics.model.loading import TEXT_PARAMETERS, DescriptionTexts
 from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node import parameters
@@ -63,7 +63,7 @@ def declare_robot(
     return node.declare_table(parameters.ROBOT, prefix, defaults, skip_invalid=skip_invalid)
 
 
-class ServedRobot:
+class RobotInterface:
     """The parameters and topics of one robot; the robot itself may change, and is None before its first description.
 
     Attributes:
@@ -204,7 +204,7 @@ class ServedRobot:
         values = {**self.values, **changed}
         for name, argument in _LAUNCH_ARGUMENTS.items():
             _check_is_text(self.parameter(name), values[self.parameter(name)], argument)
-        texts = RobotTexts(*(values[self.parameter(name)] for name in TEXT_PARAMETERS))
+        texts = DescriptionTexts(*(values[self.parameter(name)] for name in TEXT_PARAMETERS))
         known, strict = self.description, values[self.parameter("strict")]
         if known is not None and known.texts == texts and not strict:
             return known

@@ -54,9 +54,9 @@ from robot_semantics.ros.messages.world_messages import world_to_message
 from robot_semantics.ros.node.collision_action import CollisionAction
 from robot_semantics.ros.node.live_parameters import LiveParameters, Replacement
 from robot_semantics.ros.node.monitor import Monitor
-from robot_semantics.ros.node.robot_states import RobotStates
-from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.served_robot import DESCRIPTIONS, ServedRobot
+from robot_semantics.ros.node.robot_states import StateSampler
+from robot_semantics.ros.node.robots import RobotRegistry
+from robot_semantics.ros.node.served_robot import DESCRIPTIONS, RobotInterface
 from robot_semantics.ros.node.snapshots import Snapshots
 from robot_semantics.ros.node.world import World, WorldCapture
 from robot_semantics.ros.node.world_frames import WorldFrames
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 class DescriptionService:
     """Offers ``~/replace_description``, or ``~/MODEL/replace_description``."""
 
-    def __init__(self, served: ServedRobot, live: LiveParameters) -> None:
+    def __init__(self, served: RobotInterface, live: LiveParameters) -> None:
         self._served, self._live = served, live
         served.node.create_service(ReplaceDescription, f"~/{served.topic('replace_description')}", self._answer)
 
@@ -113,7 +113,7 @@ class DescriptionService:
         return {urdf: request.urdf, srdf: self._served.values[srdf] if request.keep_srdf else request.srdf}
 
 
-def _replacement_message(served: ServedRobot, replacement: Replacement, *, dry_run: bool) -> str:
+def _replacement_message(served: RobotInterface, replacement: Replacement, *, dry_run: bool) -> str:
     model = replacement.description.model
     return (
         f"robot '{served.prefix or model.name}' {'would be' if dry_run else 'is'} replaced: {len(model.links)} links,"
@@ -143,7 +143,7 @@ class GroupStateServices:
     """The answers for one robot; `GroupServices` offers the services."""
 
     def __init__(
-        self, served: ServedRobot, lock: RLock, tolerance: Callable[[], float], refresh: Callable[[], None]
+        self, served: RobotInterface, lock: RLock, tolerance: Callable[[], float], refresh: Callable[[], None]
     ) -> None:
         """Prepare the answers.
 
@@ -290,7 +290,7 @@ class GroupServices:
     """Offers the services of one robot below the node's name: ``~/get_group``, or ``~/MODEL/get_group``."""
 
     def __init__(
-        self, served: ServedRobot, lock: RLock, tolerance: Callable[[], float], refresh: Callable[[], None]
+        self, served: RobotInterface, lock: RLock, tolerance: Callable[[], float], refresh: Callable[[], None]
     ) -> None:
         """Offer them; the arguments are those of `GroupStateServices`."""
         self._served = served
@@ -418,8 +418,8 @@ class Services:
 
     def __init__(
         self,
-        robots: Robots,
-        states: RobotStates,
+        robots: RobotRegistry,
+        states: StateSampler,
         frames: WorldFrames,
         monitor: Monitor,
         live: LiveParameters,
@@ -498,7 +498,7 @@ class WorldServices:
     The state is made only for subscribers; without them the executor sleeps.
     """
 
-    def __init__(self, robots: Robots, states: RobotStates, world: World) -> None:
+    def __init__(self, robots: RobotRegistry, states: StateSampler, world: World) -> None:
         self._robots, self._states, self._world = robots, states, world
         self._publisher = self._new_publisher()
         robots.node.create_service(

@@ -28,8 +28,8 @@ from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.world_messages import item_messages, note_messages
 from robot_semantics.ros.node.background import in_background
 from robot_semantics.ros.node.parameters import SNAPSHOTS
-from robot_semantics.ros.node.robot_states import RobotStates
-from robot_semantics.ros.node.robots import Robots
+from robot_semantics.ros.node.robot_states import StateSampler
+from robot_semantics.ros.node.robots import RobotRegistry
 from robot_semantics.ros.node.world import World, WorldCapture
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running.parameter_table import ParameterError
@@ -38,7 +38,7 @@ from robot_semantics.simulation.world_spec import check_magnitudes
 from robot_semantics.transforms import transform_distance
 from robot_semantics.usdf.apply import AppliedState, Base, apply_model_state, resolve_with
 from robot_semantics.usdf.check import match_models
-from robot_semantics.usdf.descriptions import FileFinder, RobotFiles, beside, robots_for
+from robot_semantics.usdf.descriptions import FileFinder, RobotSources, beside, robots_for
 from robot_semantics.usdf.frames import resolve_frames, root_frame, without_unplaced
 from robot_semantics.usdf.identity import appearance_digest, is_of
 from robot_semantics.usdf.restore_report import TOLERANCE, RestoreItem, RestoreLog, RestoreReport
@@ -55,8 +55,8 @@ class Restore:
 
     def __init__(
         self,
-        robots: Robots,
-        states: RobotStates,
+        robots: RobotRegistry,
+        states: StateSampler,
         world: World,
         frames: WorldFrames,
         state: WorldState,
@@ -142,7 +142,7 @@ class Restore:
         """Note that the robot had another appearance when the state was saved; this changes nothing else."""
         if model.description is None or self.find is None or not is_of(model.urdf_sha256, robot):
             return
-        saved = robots_for(replace(self.state, models=(model,)), RobotFiles(find=self.find)).get(model.name)
+        saved = robots_for(replace(self.state, models=(model,)), RobotSources(find=self.find)).get(model.name)
         if saved is not None and appearance_digest(saved) != appearance_digest(robot):
             self.log.note(f"model '{model.name}': its look has changed since the snapshot; nothing else differs")
 
@@ -304,7 +304,7 @@ def _standing(state: WorldState, live: LiveWorld) -> list[Frame]:
 class Snapshots:
     """Offers ``~/save_snapshot``, ``~/restore_snapshot``, ``~/list_snapshots`` and ``~/delete_snapshot``."""
 
-    def __init__(self, robots: Robots, states: RobotStates, world: World, frames: WorldFrames) -> None:
+    def __init__(self, robots: RobotRegistry, states: StateSampler, world: World, frames: WorldFrames) -> None:
         """Declare the parameters and offer the services.
 
         Raises:

@@ -22,8 +22,8 @@ from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.live.samples import WorldSample
 from robot_semantics.live.world import LiveWorld, live_world
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.ros.node.robot_states import RobotStates
-from robot_semantics.ros.node.robots import Robots
+from robot_semantics.ros.node.robot_states import StateSampler
+from robot_semantics.ros.node.robots import RobotRegistry
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.simulators.simulator_client import RemoteSimulator, SimulatorClient, SimulatorError
 from robot_semantics.simulation.world_spec import check_magnitudes
@@ -58,7 +58,7 @@ class WorldCapture:
 class World:
     """Takes the state of the whole world, and knows its simulators."""
 
-    def __init__(self, robots: Robots, states: RobotStates, frames: WorldFrames) -> None:
+    def __init__(self, robots: RobotRegistry, states: StateSampler, frames: WorldFrames) -> None:
         self._robots, self._states, self._frames = robots, states, frames
         # A callback waits here for simulators, whose answers come by callbacks of the same node.
         self.group = ReentrantCallbackGroup()

@@ -39,7 +39,7 @@ from robot_semantics.base.nanoseconds import short_seconds, stamp_ns
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.live.samples import base_frames
-from robot_semantics.model.loading import TEXT_PARAMETERS, RobotTexts
+from robot_semantics.model.loading import TEXT_PARAMETERS, DescriptionTexts
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import matrix_from_message
 from robot_semantics.ros.running import qos
@@ -64,7 +64,7 @@ Transforms = Mapping[str, tuple[str, FloatArray]]
 """The newest T_parent_child [m] of each frame, behind the parent's name."""
 
 
-class FollowedRobot:
+class TransformFollower:
     """Moves one robot to the received transforms; joints without transforms keep their positions.
 
     Attributes:
@@ -188,7 +188,7 @@ class SliderOptions(NamedTuple):
     report: Callable[[str], None] = print
 
 
-class LiveRobots:
+class PublishedRobots:
     """Follows the robots whose descriptions are published, in any namespace; use it in a ``with`` statement.
 
     Any publisher of descriptions and TF works: this package's node, robot_state_publisher, a simulator. With several
@@ -259,7 +259,7 @@ class LiveRobots:
         self._thread = threading.Thread(target=self._spin, name="live_view", daemon=True)
         self._thread.start()
 
-    def __enter__(self) -> LiveRobots:
+    def __enter__(self) -> PublishedRobots:
         return self
 
     def __exit__(
@@ -351,7 +351,7 @@ class LiveRobots:
         """Return the sliders that publish joint states, by the name of their robot."""
         return {name: sliders.state() for name, sliders in self._sliders.items()}
 
-    def _add_sliders(self, space: str, robot: FollowedRobot, options: SliderOptions) -> None:
+    def _add_sliders(self, space: str, robot: TransformFollower, options: SliderOptions) -> None:
         """Publish joint states of a robot, if its description or its namespace is the node's."""
         nodes = self._publishers_of(f"{space}/{URDF}")
         if self._asked not in nodes and (space or "/") != (self._asked.rpartition("/")[0] or "/"):
@@ -446,18 +446,18 @@ class LiveRobots:
 
     def _robot(
         self, space: str, alone: bool, resolver: PackageResolver, diagnostics: Diagnostics, kinds: Sequence[Kind]
-    ) -> FollowedRobot:
+    ) -> TransformFollower:
         texts, name = self._texts[space], space.strip("/")
         _, _, *others = TEXT_PARAMETERS.items()
         values: list[Any] = [self._stated(space, parameter, kind) or kind() for parameter, kind in others]
-        model = RobotTexts(texts[URDF], texts.get(SRDF, ""), *values).load(diagnostics=diagnostics)
+        model = DescriptionTexts(texts[URDF], texts.get(SRDF, ""), *values).load(diagnostics=diagnostics)
         prefix = None
         if not alone and name:
             stated = self._stated(space, "frame_prefix", str)
             prefix = f"{name}/" if stated is None else frame_name(stated)
         surfaces = link_surfaces(model, resolver, None, diagnostics, kinds=kinds)
         parent = model.root_joint.parent_link or "world"
-        return FollowedRobot(Actor(model.name if alone or not name else name, model, surfaces, parent), prefix)
+        return TransformFollower(Actor(model.name if alone or not name else name, model, surfaces, parent), prefix)
 
     def _stated(self, space: str, name: str, kind: type[Stated]) -> Stated | None:
         """Return a parameter of the node that publishes a description; None if it has none of this name and type."""
@@ -634,7 +634,7 @@ def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, flo
         RobotSemanticsError: no such robot publishes a joint within `timeout_s`, or several robots could be meant.
     """
     end = time.monotonic() + timeout_s
-    with LiveRobots("", timeout_s, (), Diagnostics(), kinds=()) as live:
+    with PublishedRobots("", timeout_s, (), Diagnostics(), kinds=()) as live:
         named = [item for item in live.robots if item.actor.model.name == robot] or live.robots
         if len(named) > 1:
             raise RobotSemanticsError(f"several running robots match: {live.scene.title}")

@@ -21,7 +21,7 @@ from robot_semantics_interfaces.srv import GetStatus, GetWorldState
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.live.senders import SenderRow
-from robot_semantics.model.loading import TEXT_PARAMETERS, RobotTexts
+from robot_semantics.model.loading import TEXT_PARAMETERS, DescriptionTexts
 from robot_semantics.ros.messages.world_messages import items_from_messages
 from robot_semantics.ros.tools.own_node import ServiceCaller
 from robot_semantics.usdf.restore_report import RestoreItem
@@ -40,7 +40,7 @@ class WorldText(NamedTuple):
     missing: tuple[RestoreItem, ...]
 
 
-def read_robot_texts(name: str, timeout_s: float) -> RobotTexts:
+def read_robot_texts(name: str, timeout_s: float) -> DescriptionTexts:
     """Return the descriptions of a robot of a running node.
 
     Args:
@@ -58,7 +58,7 @@ def read_robot_texts(name: str, timeout_s: float) -> RobotTexts:
         prefix = f"{robot}." if robot else ""
         urdf, srdf, *others = (f"{prefix}{name}" for name in TEXT_PARAMETERS)
         values = map(parameter_value_to_python, _parameters(caller, node, *others))
-        return RobotTexts(_description(caller, node, urdf), _description(caller, node, srdf), *values)
+        return DescriptionTexts(_description(caller, node, urdf), _description(caller, node, srdf), *values)
 
 
 def read_world_text(name: str, timeout_s: float) -> WorldText:
