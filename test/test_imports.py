@@ -128,7 +128,8 @@ GUARDED: dict[str, set[str]] = {
     "importlib.metadata": {"base", "simulation", "cli"},
     "importlib.util": {"viewer", "cli"},
     "ctypes": {"base", "ros", "simulation"},
-    **{name: set() for name in ("eval", "exec", "compile", "__import__", "__builtins__", "breakpoint")},
+    **{name: set() for name in ("eval", "compile", "__import__", "__builtins__", "breakpoint")},
+    "exec": {"base"},  # `base/record.py` compiles `__init__` from the names of fields, as `dataclass` does
     **{name: set() for name in ("builtins", "sys.modules", "sys.meta_path", "sys.path_hooks")},
     **{name: set() for name in ("imp", "pkgutil", "runpy", "zipimport", "code", "codeop", "bdb", "pdb", "trace")},
     **{name: set() for name in ("pickle", "_pickle", "marshal", "shelve", "dbm", "copyreg", "cffi")},

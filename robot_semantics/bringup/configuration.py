@@ -16,11 +16,11 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostic import Severity, SourcePlace
+from robot_semantics.base.record import record
 from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.model.semantic_names import DeclaredNames
@@ -46,7 +46,7 @@ class SectionKind(enum.Enum):
     SENSORS = "sensors of MoveIt"
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Section:
     """A known section.
 
@@ -73,7 +73,7 @@ class ConfigurationProblem(NamedTuple):
     valid: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Configuration:
     """A robot with the sections of its YAML files.
 

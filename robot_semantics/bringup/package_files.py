@@ -12,7 +12,7 @@ from __future__ import annotations
 import ntpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 from posixpath import normpath
@@ -21,6 +21,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import read_bounded, resolved
 from robot_semantics.base.names import shown
+from robot_semantics.base.record import record
 from robot_semantics.base.yaml_reader import YamlNode, parse_yaml
 from robot_semantics.bringup.checking import ENDINGS
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError, packages_below
@@ -37,7 +38,7 @@ _PACKAGE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _SETUP_BYTES = 1 << 20
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class FolderFiles:
     """Files of a folder; a URDF may be in another package.
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from robot_semantics.base.names import LinkPair
+from robot_semantics.base.record import record
 from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, PairReason
 from robot_semantics.collision.statistics import never_bound
 from robot_semantics.model.queries import PairCause, PairStatus, pair_status
@@ -65,7 +65,7 @@ class AuditFinding(enum.Enum):
         return self is AuditFinding.NEVER_BUT_COLLIDES
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AuditRow:
     """One finding. `stated` is the reason in the SRDF. `evidence` is None if the pair could not be sampled."""
 
@@ -126,7 +126,7 @@ STATES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PairRow:
     """One pair: its status by the SRDF, its evidence, and its risk.
 

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.record import record
 from robot_semantics.collision.sampling import BlockSampler
 from robot_semantics.collision.scene import CollisionScene
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
@@ -215,7 +216,7 @@ class CollisionCounter:
         return touching
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Contacts:
     """Contacts of MuJoCo, one row each: configuration, two geoms, index of their pair of links, depth [m], poses.
 

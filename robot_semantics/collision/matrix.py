@@ -16,7 +16,7 @@ from __future__ import annotations
 import enum
 import threading
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import combinations, product
 from types import MappingProxyType
@@ -26,6 +26,7 @@ import mujoco
 import numpy as np
 
 from robot_semantics.base.names import LinkPair
+from robot_semantics.base.record import record
 from robot_semantics.collision.counting import CollisionCounter, Counts, Progress, Tally, count_blocks, run_parallel
 from robot_semantics.collision.sampling import BLOCK, BlockSampler, SampleBox, block_sampler
 from robot_semantics.collision.scene import CollisionScene, build_scene
@@ -389,7 +390,7 @@ NO_PAIRS = "fewer than two links with collision geometry, so it has no pairs tha
 """Message about a matrix without pairs; every command and action uses it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Witness:
     """A configuration in which a pair collides: the sample's number, its positions q (size,), and the penetration [m].
 
@@ -412,7 +413,7 @@ class PairReason(enum.Enum):
     USER = "User"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PairEvidence:
     """Evidence on one pair.
 
@@ -453,7 +454,7 @@ class PairEvidence:
         return 0.0 if self.rigid else never_bound(self.samples)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CollisionMatrix:
     """The evidence on every pair of links with collision geometry, and the reasons derived from it.
 
@@ -502,7 +503,7 @@ class CollisionMatrix:
         return tuple(e.pair for e in sorted(rare, key=lambda e: (e.hits, e.pair)))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Settings:
     """Settings of a matrix.
 
@@ -624,7 +625,7 @@ def _never_touched(links: tuple[int, int], tally: Tally, default: Tally) -> bool
     return not tally.surfaces.hits[index] and not default.surfaces.hits[index]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Observations:
     """Observations of a robot: samples, default pose, witnesses by number, rigid pairs, collisions from the search.
 

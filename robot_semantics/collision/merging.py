@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from robot_semantics.base.names import LinkPair
+from robot_semantics.base.record import record
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.xml.edit import NewElement
 
@@ -31,7 +31,7 @@ KEEP = ("user", "all", "none")
 """Disabled pairs of the SRDF that stay: pairs written by hand, all pairs, no pairs."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MergedMatrix:
     """An SRDF with a matrix, and the pairs of the matrix that stay enabled.
 

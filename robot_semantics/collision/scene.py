@@ -14,12 +14,12 @@ The model is built from `RobotModel`, because MuJoCo's URDF reader refuses most 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.base.record import record
 
 try:
     import fcl
@@ -247,7 +247,7 @@ XYZW_FROM_WXYZ = (6, 3, 4, 5)
 """Columns of a pose x y z qx qy qz qw that give MuJoCo's quaternion w x y z."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class CollisionScene:
     """A compiled robot without dynamics.
 

@@ -14,7 +14,6 @@ including COLLADA, and the size limits of MuJoCo's readers do not apply.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,6 +23,7 @@ import numpy as np
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.record import record
 from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
@@ -118,7 +118,7 @@ class Shape(NamedTuple):
     convex: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Piece:
     """One piece of a link: its link's index, its shape, and ``T_link_piece`` (4, 4) [m]."""
 

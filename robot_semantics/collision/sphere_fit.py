@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.record import record
 from robot_semantics.collision.shapes import Piece
 from robot_semantics.collision.sphere_check import enclosing_sphere, link_surface
 from robot_semantics.collision.sphere_cover import (
@@ -60,7 +60,7 @@ _NEAR = 1.3
 _POWER = 12
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class FitTask:
     """A link to fit: its name, its pieces, the number of spheres or the largest overshoot [m], and the seed."""
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_semantics.base.record import record
 from robot_semantics.comparison.link_content import (
     TOLERANCE,
     Content,
@@ -117,7 +118,7 @@ def _numbers_of_branches(model: RobotModel, numbers: dict[Hashable, int]) -> lis
     return branch_numbers
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class MatchedJoint:
     """A joint of A and its counterpart in B.
 
@@ -306,7 +307,7 @@ _LIMITS = (
 )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RobotComparison:
     """The result of a comparison.
 

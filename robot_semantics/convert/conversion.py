@@ -9,16 +9,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from robot_semantics.base.record import record
 from robot_semantics.usdf.fields import fields_of, walk
 from robot_semantics.usdf.world_state import WorldState
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Converted(Generic[T]):
     """A converted value.
 

@@ -14,11 +14,11 @@ hinge, which are the model's pose and twist and no joint state.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.motions import JointMotion, UnusablePose, joint_motion, pose_from_positions, twist_of
 from robot_semantics.model.joint_types import JointType, frames_of_root
 from robot_semantics.model.robot_model import JointModel
@@ -103,7 +103,7 @@ FRAME = "//frame"
 """End of the name of the mocap body that a robot stands in; the model's name is before it."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class MocapBase:
     """The base of one model.
 

@@ -9,13 +9,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.record import record
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.xml.numbers import numbers, shortest
 from robot_semantics.xml.reader import parse_xml
@@ -27,7 +28,7 @@ MAX_TIME = 1e10
 _ROWS = ("qpos", "qvel", "act", "ctrl", "mpos", "mquat")
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Keyframe:
     """One keyframe.
 

@@ -10,9 +10,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from robot_semantics.base.names import LinkPair
+from robot_semantics.base.record import record
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.tree import SrdfSphere
 
@@ -20,7 +21,7 @@ NOT_CONSIDERED = (SrdfSphere((0.0, 0.0, 0.0), 0.0),)
 """Spheres of a link that MoveIt does not consider; a missing element means one enclosing sphere."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SphereModel:
     """A robot as planners on spheres describe it.
 

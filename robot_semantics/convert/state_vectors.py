@@ -10,13 +10,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from io import BytesIO
 
 import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.record import record
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.kinematics.joint_orders import (
     Component,
@@ -39,7 +39,7 @@ from robot_semantics.usdf.robot import complete_models
 from robot_semantics.usdf.world_state import ModelState, WorldState
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class StateVector:
     """The state of one model as a program has it; NaN where the world state does not state a value.
 

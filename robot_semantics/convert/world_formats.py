@@ -10,13 +10,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError, MissingExtraError, UnknownNameError
 from robot_semantics.base.files import format_of
+from robot_semantics.base.record import record
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.convert.mujoco_key_text import Keyframe, parse_keyframe
@@ -46,7 +47,7 @@ _ROOTS: Mapping[str, str] = {"mujoco": "mujoco", "key": "mujoco", "sdf": "sdform
 """Format of an `.xml` file by its root element; others are USDF."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class FormatOptions:
     """Additional inputs of some formats.
 

@@ -10,13 +10,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.joint_space import Affine, JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.loop_equations import doublings
@@ -105,7 +105,7 @@ class SweepStep(Protocol):
         """Do the step for all configurations of `chunk`."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class OriginStep:
     """Step that moves a body to its joint's origin: ``T_root_body = T_root_parent @ T_parent_joint``."""
 
@@ -121,7 +121,7 @@ class OriginStep:
             np.matmul(self.origin, chunk.rows[self.parent], out=chunk.rows[self.body])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class AnglesStep:
     """Step that computes sines and cosines of a group of angles.
 
@@ -146,7 +146,7 @@ class AnglesStep:
         np.add(cosines, 1.0, out=cosines)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class TurnStep:
     """Step that rotates a body about its axis that is not in `pair`."""
 
@@ -162,7 +162,7 @@ class TurnStep:
         np.add(columns, crossed, out=columns)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class SlideStep:
     """Step that moves a body along one of its axes."""
 
@@ -177,7 +177,7 @@ class SlideStep:
         np.add(columns[3], step, out=columns[3])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class FloatStep:
     """Step that rotates a body by a floating joint's quaternion."""
 
@@ -191,7 +191,7 @@ class FloatStep:
         np.einsum("krn,kjn->jrn", before, chunk.rotations[self.quaternion], out=axes)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class UnbendStep:
     """Step that computes a body from the rotated frame of its joint."""
 

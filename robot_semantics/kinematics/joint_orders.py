@@ -10,15 +10,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.record import record
 from robot_semantics.model.joint_types import JointQuantity, JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class JointOrder:
     """The order in which a program numbers joints, and the layout of its state.
 

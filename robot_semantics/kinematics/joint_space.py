@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
@@ -28,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import ArrayError, UnknownNameError
+from robot_semantics.base.record import record
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, MimicSource, RobotModel
 from robot_semantics.transforms.arrays import FloatArray, checked_array
 
@@ -35,7 +35,7 @@ IndexArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Affine:
     """Variables that follow from those of a configuration: ``factor * q[..., source] + offset``.
 
@@ -77,7 +77,7 @@ class Affine:
         return Affine(self.source[chosen], self.factor[chosen], self.offset[chosen])
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class MimicMap(Affine):
     """Every position, or every velocity, as it follows from the variables that move independently.
 

@@ -10,13 +10,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import quoted
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loop_equations import RANK_TOLERANCE, Linkage, LoopEquations
 from robot_semantics.model.robot_model import JointModel, LoopConstraint, RobotModel
@@ -45,7 +45,7 @@ class LoopError(RobotSemanticsError):
         super().__init__("; ".join(freedom.problem for freedom in freedoms if freedom.problem))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LoopFreedom:
     """The freedom of one linkage, which is a set of constraints that share joints.
 

@@ -17,7 +17,6 @@ cannot take.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 from typing import ClassVar, NamedTuple, TypeVar
@@ -25,6 +24,7 @@ from typing import ClassVar, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.joint_space import Affine, JointSpace
 from robot_semantics.model.joint_types import JointQuantity, JointType, Motion
 from robot_semantics.model.robot_model import JointModel
@@ -109,7 +109,7 @@ def elementary_motions(joint: JointModel) -> tuple[ElementaryMotion, ...]:
     return (*slides, *turns)
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Block:
     """Joints that move alike, computed together; a subclass says which joints, and which of their variables it reads.
 
@@ -245,7 +245,7 @@ class FloatingJoints(Block):
         return quat_normalize(self.values(q)[..., 3:])
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class SingleVelocityJoints:
     """Joints with one degree of freedom.
 

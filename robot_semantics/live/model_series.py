@@ -14,11 +14,12 @@ series with one time. Unknown values are not stated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.live.samples import RobotSample
 from robot_semantics.live.senders import NEVER_NS
@@ -35,7 +36,7 @@ _PLACED = 16
 """The numbers of a pose, as `pose_rows` has them, and of a twist."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class ModelSeries:
     """One model at n times; values that are not stated are NaN.
 

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from robot_semantics.base.names import frame_name
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.live.settings import Source
@@ -128,7 +129,7 @@ def choose_root(candidates: Iterable[RootCandidate]) -> RootChoice:
     return RootChoice(ranked[0] if ranked else None, tuple(ranked[1:]))
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class RootStatement:
     """Pose of a root link from one source.
 
@@ -146,7 +147,7 @@ class RootStatement:
     received_ns: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class RobotSample:
     """One robot's newest values; arrays are read-only and in the order of `space`.
 
@@ -185,7 +186,7 @@ class RobotSample:
         return frame_name(self.frame_prefix + self.model.root_link)
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class WorldSample:
     """All robots at one moment.
 

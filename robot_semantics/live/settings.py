@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostic import Diagnostic, Severity
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.record import record
 from robot_semantics.model.loading import DescriptionTexts
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.pose import Vec6
@@ -93,7 +94,7 @@ class Invalid(enum.Enum):
     REFUSE = "refuse"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class VirtualJointSettings:
     """The parameters below `virtual_joints.<name>`.
 
@@ -112,7 +113,7 @@ class VirtualJointSettings:
     base_frame: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RobotSettings:
     """The parameters of one robot.
 

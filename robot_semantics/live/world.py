@@ -13,7 +13,7 @@ Rules: doc/usdf.md, "Where a robot is"; doc/snapshots.md, "What is saved".
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ import numpy as np
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import frame_name, quoted, shown
 from robot_semantics.base.nanoseconds import float_seconds, short_seconds
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.live.model_series import model_rows, model_state, series_from_sample, with_links
 from robot_semantics.live.samples import (
@@ -165,7 +166,7 @@ class StaleStateError(RobotSemanticsError):
     """The state is older than allowed; the message names the oldest value and its age."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class LiveWorld:
     """Robots and frames at one moment.
 

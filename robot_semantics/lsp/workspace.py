@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from pygls.workspace import PositionCodec
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import read_bounded
 from robot_semantics.base.names import quoted, shown
+from robot_semantics.base.record import record
 from robot_semantics.bringup.checking import ENDINGS as YAML_ENDINGS
 from robot_semantics.bringup.checking import is_yaml
 from robot_semantics.bringup.package_files import SETUP_ASSISTANT
@@ -48,7 +48,7 @@ _LEFT_OUT = frozenset({"build", "install", "log", "node_modules", "__pycache__"}
 _READ_TIMEOUT_S = 5.0
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class EditorSettings:
     """What the editor passes as initialization options.
 

@@ -10,12 +10,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.record import record
 from robot_semantics.model.omissions import omitted_parts
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver
@@ -63,7 +64,7 @@ def load_robot(
     return options.load(urdf_path, srdf_path, strict=strict, resolver=resolver, diagnostics=diagnostics)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RobotOptions:
     """How a robot is read: the options of every reader of robots. They are handed on whole.
 

@@ -19,7 +19,7 @@ import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -32,6 +32,7 @@ from lxml import etree
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.base.files import read_bounded
+from robot_semantics.base.record import record
 from robot_semantics.base.unpack_limit import UnpackedTooLargeError, mesh_limit_for
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Vec3
@@ -284,7 +285,7 @@ _HEADER = 100_000
 """Unit and up axis are in the first element of a COLLADA file; only this many bytes are searched."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class FaceImage:
     """A texture: the (h, w, 4) red, green, blue, alpha of its pixels, and the numbers of the faces that have it."""
 
@@ -292,7 +293,7 @@ class FaceImage:
     faces: npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Surface:
     """A surface: (n, 3) vertices [m], (m, 3) faces, counter-clockwise seen from outside.
 

@@ -15,18 +15,18 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.names import LinkPair
+from robot_semantics.base.record import record
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import EndEffector, NamedState
 
 _Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class QueryResult(Generic[_Value]):
     """Result of a query as a value: `value`, or an error message and the `nearest` known names."""
 
@@ -158,7 +158,7 @@ def pair_status(model: RobotModel, link1: str, link2: str) -> PairStatus:
     return PairStatus(pair, PairCause.CHECKED, enabled=enabled)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class StateMatch:
     """The distance of a group from one of its named states.
 

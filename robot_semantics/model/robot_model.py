@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -73,7 +73,7 @@ _AXES = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class LoopConstraint:
     """A connection of two links that closes a loop.
 
@@ -136,7 +136,7 @@ class MimicSource:
         return cls(mimic.joint, multiplier, 0.0 if mimic.offset is None else mimic.offset)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class JointModel:
     """One joint of the tree; its child link has the same index.
 
@@ -217,7 +217,7 @@ class JointModel:
         return 0.0 if dynamics is None else max(dynamics.friction or 0.0, 0.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class LinkModel:
     """One link of the tree.
 
@@ -235,7 +235,7 @@ class LinkModel:
     urdf: urdf_tree.Link
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class RobotModel:
     """A robot: joints and links depth first, siblings by joint name in byte order, as in MoveIt and KDL.
 

@@ -13,12 +13,13 @@ Also the names that a description declares, for checks of other documents when i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair, frame_name
+from robot_semantics.base.record import record
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf import tree
 from robot_semantics.srdf.table import SRDF_REFERENCES
@@ -35,7 +36,7 @@ from robot_semantics.xml.source_map import SourceMap
 _Item = TypeVar("_Item")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SrdfReporter:
     """One SRDF, and reports of its problems with their places."""
 
@@ -75,7 +76,7 @@ class SrdfReporter:
         return found
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ResolutionScope(SrdfReporter):
     """One SRDF that is resolved against one robot.
 

@@ -32,6 +32,7 @@ from robot_semantics.base.files import (
 )
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.nanoseconds import float_seconds, seconds_text
+from robot_semantics.base.record import record
 from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Pieces, Stream, stamps_of
 from robot_semantics.recording.bags.source import RequestError, storage_files
 from robot_semantics.recording.parallel import Workers, choose_workers
@@ -293,7 +294,7 @@ class Silent:
         """Do nothing."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ExportRequest:
     """Options of an export.
 

@@ -15,7 +15,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ from robot_semantics.base.files import (
     temporary_beside,
 )
 from robot_semantics.base.names import quoted
+from robot_semantics.base.record import record
 from robot_semantics.base.system import replace_file
 from robot_semantics.recording.bags.source import (
     ENDINGS,
@@ -62,7 +63,7 @@ RESULT_PATTERNS = ("index.json", "*.usdf", "*.urdf", "*.srdf")
 """The files of a result that is a folder."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class FleetBag:
     """One bag of a fleet.
 
@@ -86,7 +87,7 @@ class FleetBag:
         return "/".join([*parts[:-1], parts[-1][: len(parts[-1]) - len(next(endings, ""))] or "bag"])
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class FleetTask:
     """One bag to export.
 
@@ -119,7 +120,7 @@ class FleetTask:
         return row_file(self.folder, self.name)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class FleetRow:
     """Result of one bag.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -20,6 +20,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.files import resolved
 from robot_semantics.base.names import suggestion
+from robot_semantics.base.record import record
 from robot_semantics.model.loading import RobotOptions
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.simulation.simulator import Simulator
@@ -28,7 +29,7 @@ from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.xml.xacro import NO_XACRO
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ModelFiles:
     """Paths or package:// URIs of one model's URDF and SRDF."""
 

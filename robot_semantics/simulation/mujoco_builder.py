@@ -19,7 +19,6 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ import mujoco
 import numpy as np
 
 from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.record import record
 from robot_semantics.collision.mujoco_joints import add_joints
 from robot_semantics.convert.mujoco_bases import FRAME
 from robot_semantics.model.mesh_files import Surface
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     import mujoco
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class JointIndices:
     """Indices of one moving joint in qpos and qvel, and of its actuators.
 
@@ -69,7 +69,7 @@ class JointIndices:
     actuators: IntArray
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class ModelLayout:
     """One robot in the compiled model.
 
@@ -172,7 +172,7 @@ REACH = 5e-4
 """Largest distance from its target at which dry friction may stop a position servo [rad, m]."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Servos:
     """The actuators' gains, ``force = stiffness * (target - q) - damping * v``, and modes.
 
@@ -305,7 +305,7 @@ _EQUALITIES = {
 """Constraints of MuJoCo. A distance is the length of a tendon."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class BuiltWorld:
     """A compiled world.
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import suggestion
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.simulation.world_spec import ModelSpec
@@ -32,7 +33,7 @@ _SIMULATED = -2
 """Element number of a frame that comes from the simulator, not from a state."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class SimulatedRobot:
     """A simulated robot: its base, its kinematics, its closed loops, and the parent frame in captured states."""
 

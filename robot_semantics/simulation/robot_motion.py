@@ -10,11 +10,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from robot_semantics.base.record import record
 from robot_semantics.simulation.restoring import RestorePlan, SimulatedRobot
 from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.transforms import (
@@ -64,7 +65,7 @@ class LinkMotion(NamedTuple):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class MechanismState:
     """One robot in an engine.
 

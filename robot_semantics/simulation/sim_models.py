@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from robot_semantics.base.names import LinkPair, quoted
+from robot_semantics.base.record import record
 from robot_semantics.collision.shapes import GeometryError, Shape, shape_of
 from robot_semantics.kinematics.joint_space import followings
 from robot_semantics.kinematics.motions import ElementaryMotion, elementary_motions
@@ -41,7 +41,7 @@ class Tie(NamedTuple):
     offset: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class SimJoint:
     """One simulated joint.
 
@@ -310,7 +310,7 @@ ZERO_GYRATION = 1e-6
 """Largest radius of gyration [m] that is treated as zero."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class BodyInertia:
     """Inertia of one body, in its link's frame.
 

@@ -10,12 +10,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robot_semantics.base.errors import ArrayError, RobotSemanticsError
+from robot_semantics.base.record import record
 from robot_semantics.model.apply_semantics import ROOT_TYPES
 from robot_semantics.model.joint_types import Z_AXIS, JointType, frames_of_root
 from robot_semantics.model.omissions import refuse_omissions
@@ -56,7 +57,7 @@ def file_uri(path: Path) -> str:
     return f"file://{name}" if name.startswith("/") else f"file:///{name}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class BuildNote:
     """A change or an omission in a simulated robot: the model, the part, and the message."""
 
@@ -68,7 +69,7 @@ class BuildNote:
         return f"model '{self.model}': {self.part} {self.message}"
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class ModelSpec:
     """One robot or object of a world.
 
@@ -141,7 +142,7 @@ class ModelSpec:
         return self.robot.root_joint.parent_link or "world"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class WorldSpec:
     """A world to be simulated.
 

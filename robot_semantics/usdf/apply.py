@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from robot_semantics.base.nanoseconds import float_seconds
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.forward import ForwardKinematics, kinematics_of
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.loop_freedom import LoopError
@@ -57,7 +58,7 @@ from robot_semantics.usdf.world_state import (
 # The root link's pose and twist by a model_state, converted through the world's frames, or refused.
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Base:
     """How a robot's root link is attached, for the code that moves the robot.
 
@@ -83,7 +84,7 @@ class Base:
         return cls(robot.root_joint, robot.root_joint.parent_link or WORLD, not robot.has_virtual_joint, at_origin)
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class RootPlacement:
     """The root link of one model in one world; results for its pose and twist go to the log."""
 
@@ -289,7 +290,7 @@ def _twists(
         log.failed("link", links[at].name, reason, "link-twist-disagrees")
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class AppliedState:
     """The state of a robot after a model_state is applied.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -21,6 +20,7 @@ from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import nearest_names
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.joint_space import followings
 from robot_semantics.kinematics.loop_freedom import LoopError
@@ -335,7 +335,7 @@ def _names(names: list[str]) -> str:
 # Matching of a state's models with robots: by name, by hash, and by likeness.
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Matches:
     """Models and robots that belong together.
 

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.base.nanoseconds import float_seconds
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_angle, quat_from_rpy
@@ -40,7 +40,7 @@ Row = tuple[float, ...]
 DEFAULT_TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class StateDifference:
     """One difference.
 
@@ -102,7 +102,7 @@ def compare(
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Orientation:
     """An orientation difference that is measured later, together with all others."""
 

@@ -14,7 +14,7 @@ is not stated. ``T_world_x`` is the pose of x in the world.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -25,6 +25,7 @@ from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.base.names import frame_name
+from robot_semantics.base.record import record
 from robot_semantics.transforms import invert, matrix_from_quat
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.transforms.pose import (
@@ -62,7 +63,7 @@ def taken_as_world(frame: str) -> str:
     return f"nothing places '{frame}', in which its virtual joint moves; '{frame}' is treated as the world"
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class ResolvedWorld:
     """Poses and motions in the world of all bodies of a state; made by `resolve_frames`.
 

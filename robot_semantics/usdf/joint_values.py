@@ -13,11 +13,11 @@ A state's six-number position of a floating joint becomes the seven of joint spa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.joint_space import JointSpace, MimicMap, followings
 from robot_semantics.kinematics.loop_equations import LoopSolution
 from robot_semantics.kinematics.loops import ClosedLoops
@@ -37,7 +37,7 @@ RPY_COUNT = 6
 """Numbers of a floating joint's position where its rotation is given as roll, pitch, yaw."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class JointValues:
     """Joint values of a model state.
 

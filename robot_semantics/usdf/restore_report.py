@@ -10,15 +10,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 from robot_semantics.base.names import NameComparisons, suggestion
+from robot_semantics.base.record import record
 
 TOLERANCE = 1e-6
 """How far two statements about one thing may lie apart and still be the same [m, rad, m/s, rad/s]."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RestoreItem:
     """Result for one item.
 
@@ -60,7 +60,7 @@ class RestoreItem:
 _WORDS = {"links": "link poses"}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RestoreReport:
     """Result of a restore, with one entry for each item.
 

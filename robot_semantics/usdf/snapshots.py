@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -22,6 +22,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import file_name_fault, locked, make_folder, read_bounded, save_bytes
 from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.base.record import record
 from robot_semantics.usdf.descriptions import with_relative_paths
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.saved_descriptions import (
@@ -43,7 +44,7 @@ _UNFINISHED = ".unfinished"
 _LOCK_TIMEOUT_S = 30.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DescriptionFiles:
     """The description files of one folder.
 
@@ -142,7 +143,7 @@ class SnapshotError(RobotSemanticsError):
     """A snapshot cannot be saved, read or deleted; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SnapshotInfo:
     """One saved snapshot.
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import enum
 import re
-from dataclasses import dataclass
 from functools import partial
 from math import isfinite
 from types import MappingProxyType
@@ -24,6 +23,7 @@ from typing import Any
 from robot_semantics.base.diagnostic import Severity
 from robot_semantics.base.json_value import Json
 from robot_semantics.base.nanoseconds import MOST_SECONDS, seconds_text
+from robot_semantics.base.record import record
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.world_state import WORLD, EngineState, Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.xml.foreign import ForeignTextKeeper, ForeignTexts
@@ -209,7 +209,7 @@ NUMERIC = frozenset({ValueForm.POSE, ValueForm.VECTORS, ValueForm.ROW, ValueForm
 """The forms that simulators compute with."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FieldQuantity:
     """How operations on world states treat a field.
 
@@ -225,7 +225,7 @@ class FieldQuantity:
     lost: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ListQuantity:
     """How operations treat a list of named items.
 

@@ -10,12 +10,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.record import record
 from robot_semantics.model.element_checks import materials_by_name
 from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.model.resources import PackageResolver
@@ -36,7 +36,7 @@ PLAIN: Rgba = (0.75, 0.76, 0.78, 1.0)
 """Colour of a surface without a colour."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class LinkSurface:
     """One visual or collision of a link.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.base.nanoseconds import float_seconds, short_seconds
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.motions import JointMotion, joint_motion
 from robot_semantics.model.loading import RobotOptions, robot_from_text
 from robot_semantics.model.resources import PackageResolver
@@ -66,7 +67,7 @@ class DescriptionPaths(NamedTuple):
     options: RobotOptions
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Opening:
     """How files are opened.
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import ArrayError, MissingExtraError
+from robot_semantics.base.record import record
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 from robot_semantics.viewer.link_surfaces import PLAIN, Kind
 from robot_semantics.viewer.scene import Scene, check_groups, groups_of_links, link_poses
@@ -33,7 +33,7 @@ FIELD_OF_VIEW = 0.38
 """How tall a thing fills the picture's smaller side, as a share of its distance."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Camera:
     """A pinhole camera: x right, y down, z forward.
 
@@ -239,7 +239,7 @@ _SUBPIXELS = [(row, column) for row in range(SUPERSAMPLING) for column in range(
 _SKY, _HAZE = np.array([0.985, 0.988, 0.992]), np.array([0.86, 0.88, 0.905])
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class View:
     """Options of a picture.
 
@@ -263,7 +263,7 @@ class View:
     kind: Kind = "visual"
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class _Mesh:
     """All triangles of a scene.
 

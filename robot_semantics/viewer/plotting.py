@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, MissingExtraError, UnknownNameError
 from robot_semantics.base.names import shown
+from robot_semantics.base.record import record
 from robot_semantics.live.model_series import ModelSeries
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.recording.bags.source import RequestError
@@ -51,7 +51,7 @@ LARGEST = 1e100
 COLOR, LIMIT_COLOR, GAP_COLOR = "#1f5fa8", "#b3261e", "#d9d9d9"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class PlotData:
     """Content of a picture.
 

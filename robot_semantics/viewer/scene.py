@@ -13,7 +13,7 @@ Also the spheres of links as surfaces, and the parts of links that their spheres
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +21,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import with_state
 from robot_semantics.kinematics.loops import OpenLoopError, close_loops
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from robot_semantics.collision.shapes import Piece
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Actor:
     """One robot of the world.
 
@@ -73,7 +74,7 @@ class Stance(NamedTuple):
     T_world_base: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Moment:
     """One moment of a world.
 
@@ -93,7 +94,7 @@ class Moment:
     wrenches: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Scene:
     """Content of a picture or a page, with at least one moment."""
 

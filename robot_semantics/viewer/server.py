@@ -26,7 +26,7 @@ import threading
 import webbrowser
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 from urllib.parse import parse_qs, quote
@@ -39,6 +39,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import print_line
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.viewer.element import ViewerElement
 from robot_semantics.viewer.page import ASSETS
@@ -114,7 +115,7 @@ FOREIGN = b"only for this machine's own page\n"
 NO_TOKEN = b"open the address that the program printed: it has the token of this page\n"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class PageOptions:
     """How a page is served.
 

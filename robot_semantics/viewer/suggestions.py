@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.robot_model import JointModel, RobotModel
@@ -37,7 +37,7 @@ MIRROR_TOLERANCE = 0.05
 HAND = re.compile(r"hand|palm|finger|thumb|gripper", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Suggestion:
     """A part that the user may accept.
 
@@ -54,7 +54,7 @@ class Suggestion:
     is_optional: bool = False
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Chain:
     """A part of the tree without a branch of driven joints.
 

@@ -15,7 +15,7 @@ the format's extension namespace are written with its prefix, as in ``rs:time``.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -79,7 +79,7 @@ def text_from_json(value: Json) -> str:
     return value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class ValueKind:
     """Conversion of one kind of value between text, Python and JSON.
 
@@ -203,7 +203,7 @@ class CheckedReader(Protocol):
         """Report a warning at an element or its attribute."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Element:
     """An element: its content and its value.
 
@@ -270,7 +270,7 @@ class NamedValue(NamedTuple):
     value: object
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class FormatTable(Generic[Root]):
     """A format.
 

@@ -26,7 +26,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,7 @@ from robot_semantics.base.diagnostics import refusal
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean, quoted
+from robot_semantics.base.record import record
 from robot_semantics.xml.document import OddBytes, XmlDocument, is_macro
 from robot_semantics.xml.numbers import number
 from robot_semantics.xml.reader import parse_xml, read_xml
@@ -73,7 +74,7 @@ def _positive(variable: str, default: float) -> float:
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class XacroOptions:
     """Options of xacro expansion.
 

@@ -19,7 +19,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePath, PureWindowsPath
 from typing import Any, NamedTuple, TypedDict
 from urllib.parse import quote
@@ -30,6 +30,7 @@ from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import read_named, relative_path, resolved, save_text
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean, shown
+from robot_semantics.base.record import record
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.argument_values import add_repeatable, on_disk
 from robot_semantics.cli.frame.command import UsageError
@@ -50,7 +51,7 @@ OWN_FILE, PROJECT_FILE = ".robot_semantics.toml", "pyproject.toml"
 KEYS = ("ignore", "error", "strict", "package_path")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ProblemPolicy:
     """Rules for the severity of problems.
 

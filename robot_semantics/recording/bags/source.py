@@ -15,12 +15,13 @@ import struct
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.record import record
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.message_types import JOINT_STATE, STRING, TF_MESSAGE
 from robot_semantics.recording.bags.columns import NONSENSE
@@ -313,7 +314,7 @@ class BagWriter(Protocol):
         """Close the bag and add the custom data to its metadata."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class BagInfo:
     """Facts about a bag.
 

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_semantics.base.record import record
 from robot_semantics.live.senders import (
     BACKS,
     CALM,
@@ -369,7 +370,7 @@ class _Border:
     shown: set[int]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Clocks:
     """The clocks of a recording.
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.names import frame_name, shown
+from robot_semantics.base.record import record
 from robot_semantics.cdr.layout import CdrError, LayoutError
 from robot_semantics.cdr.match import LayoutMatch, LayoutTable, transform_columns
 from robot_semantics.cdr.message_types import (
@@ -71,7 +72,7 @@ class Refusals:
             self.add(topic, reason, other.first_ns[topic, reason], count, partly=partly)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Text:
     """A published text, such as a robot description."""
 

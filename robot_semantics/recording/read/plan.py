@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, UnknownNameError
 from robot_semantics.base.names import frame_name, quoted
+from robot_semantics.base.record import record
 from robot_semantics.cdr.message_types import (
     FIELDS,
     JOINT_STATE,
@@ -66,7 +67,7 @@ TF_TYPES = (TF_MESSAGE, TRANSFORM_STAMPED)
 DESCRIPTION, SEMANTIC, JOINT_STATES = "robot_description", "robot_description_semantic", "joint_states"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RobotRequest:
     """Request for one robot.
 
@@ -298,7 +299,7 @@ def found_robots(
         yield replace(only, name=name_of(namespace), namespace=namespace)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RecordedRobot:
     """A robot of a recording.
 
@@ -506,7 +507,7 @@ def _last_text(texts: Sequence[Text], topic: str, problems: Diagnostics) -> Text
     )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RecordingPlan:
     """The topics and robots to read.
 

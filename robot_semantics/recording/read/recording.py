@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import short_seconds
+from robot_semantics.base.record import record
 from robot_semantics.cdr.message_types import JOINT_STATE, STRING
 from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Array, Pieces, Stream, in_order
 from robot_semantics.recording.bags.source import RequestError, free_frame, topic_name
@@ -147,7 +148,7 @@ Span = tuple[int, int]
 """From a log time to before another [ns]."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Recording:
     """One run of a recording in memory.
 

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ import numpy as np
 from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, install_hint
+from robot_semantics.base.record import record
 from robot_semantics.base.yaml_reader import read_yaml
 from robot_semantics.cdr.message_types import FIELDS
 from robot_semantics.cdr.walk import header_stamp_ns
@@ -57,7 +58,7 @@ BLOCK_BYTES = 8 * 2**20
 """How many bytes are gathered before they are parsed."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Task:
     """A reading task.
 
@@ -82,7 +83,7 @@ class Task:
     options: ReadOptions = AS_USUAL
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Stretch:
     """Result of a reading task.
 
@@ -111,7 +112,7 @@ def _with_each(groups: Groups, change: Callable[[Any], Any]) -> dict[GroupKey, d
     return {key: {name: change(array) for name, array in part.items()} for key, part in groups.items()}
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Mapped:
     path: str
     dtype: str

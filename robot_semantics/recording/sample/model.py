@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import quoted
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.joint_space import JointSpace, MimicMap, followings
 from robot_semantics.kinematics.loop_equations import IndexArray
@@ -134,7 +135,7 @@ PLANE_TOLERANCE = 1e-6
 """How far a planar joint's recorded poses may lie outside its plane without a word [m, rad]."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _Joint:
     """A joint of the output: its name, and the columns of its variables in the samples and in the output."""
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import quoted
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.motions import pose_from_positions, twist_of
 from robot_semantics.live.samples import RootCandidate, RootChoice, RootSource, choose_root, possible_robots
@@ -33,7 +34,7 @@ from robot_semantics.transforms.arrays import FloatArray, IntArray
 from robot_semantics.transforms.rows import IDENTITY_POSE, invert_poses
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class RootTrack:
     """Pose of a robot's root link in a recording.
 

@@ -14,7 +14,6 @@ import os
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -22,6 +21,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from robot_semantics.base.files import UnknownEndingError, format_of
+from robot_semantics.base.record import record
 from robot_semantics.base.unpack_limit import check_unpacked
 from robot_semantics.convert.json_form import world_from_json
 from robot_semantics.recording.bags.columns import NONSENSE, Array
@@ -211,7 +211,7 @@ def _is_parquet(path: Path) -> bool:
         return b"robot_semantics" in file.read(length)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Format:
     """A format of series. A reader is one of `arrays` and `states`; a format without a reader is only written.
 

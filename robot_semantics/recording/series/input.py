@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import open_bounded, save_all
 from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.base.record import record
 from robot_semantics.live.model_series import ABSENT, ModelSeries
 from robot_semantics.recording.bags.source import RequestError
 from robot_semantics.recording.read.times import time_of
@@ -33,7 +34,7 @@ from robot_semantics.usdf.writer import write_world
 from robot_semantics.xml.reader import forgiving_utf8, read_text
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class LoadedSeries:
     """A series as states.
 

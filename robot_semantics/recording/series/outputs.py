@@ -21,7 +21,6 @@ import re
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -30,6 +29,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.base.record import record
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.recording.bags.columns import Array, Columns, GroupKey, Stream
 from robot_semantics.recording.series.arrays import Column, columns_with_values, head_arrays, series_arrays, series_head
@@ -218,7 +218,7 @@ INDEX = "index.json"
 INDEX_FORMAT = "robot_semantics series 1"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Job:
     """Inputs of an output.
 

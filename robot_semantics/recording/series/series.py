@@ -22,6 +22,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import quoted
 from robot_semantics.base.nanoseconds import float_seconds, seconds_text
+from robot_semantics.base.record import record
 from robot_semantics.live.model_series import ABSENT, ModelSeries, model_rows, model_state
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 from robot_semantics.transforms.pose import pose_from_row, pose_rows, six_or_none
@@ -61,7 +62,7 @@ class Gap(NamedTuple):
         return f"{self.kind} '{self.name}': {age}"
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Series:
     """World states at n times.
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +32,7 @@ import numpy.typing as npt
 
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.record import record
 from robot_semantics.recording.bags.columns import Array, GroupKey, Part, Pieces, Stream
 from robot_semantics.recording.tracks.namespaces import FrameNames, owner_of
 from robot_semantics.recording.tracks.timeline import Timeline, blend_straight, bracket, interpolate_bracket
@@ -40,7 +41,7 @@ from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 from robot_semantics.transforms.rows import IDENTITY_POSE, blend_poses, compose_poses, invert_poses, twist_at
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Edge:
     """One frame's transforms to its parent.
 
@@ -255,7 +256,7 @@ def _earliest(chain: Iterable[tuple[int | None, int]]) -> int:
 # Poses and, if known, twists of one frame or joint over time: from odometry or multi-DOF joint states.
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class PoseTrack:
     """Poses of one frame or joint over time.
 

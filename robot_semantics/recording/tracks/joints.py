@@ -14,11 +14,12 @@ it. Joints that always come in the same messages share one timeline, so most rob
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from robot_semantics.base.record import record
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.motions import PositionBlend
 from robot_semantics.live.joint_state import (
@@ -64,7 +65,7 @@ class _MessageBlock(NamedTuple):
     arrays: dict[str, Array]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class _JointSet:
     """Joints whose values of one quantity always come together.
 

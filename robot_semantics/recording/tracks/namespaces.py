@@ -15,8 +15,9 @@ tree belongs to its namespace. This module decides which names of two trees mean
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from robot_semantics.base.record import record
 from robot_semantics.recording.bags.columns import GroupKey, Stream
 
 EACH_ROBOTS_OWN = ("odom", "base_link", "base_footprint")
@@ -36,7 +37,7 @@ def owner_of(topic: str, namespaces: Iterable[str]) -> str:
     return max(inside, key=len, default="")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class FrameNames:
     """Names of frames by the topics that name them.
 

@@ -10,13 +10,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import ArrayError
+from robot_semantics.base.record import record
 from robot_semantics.recording.bags.columns import take_rows
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
@@ -126,7 +126,7 @@ def blend_straight(low: FloatArray, high: FloatArray, share: FloatArray) -> Floa
     return low + share * (high - low)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Timeline:
     """Samples of one quantity, sorted by stamp, then by arrival.
 

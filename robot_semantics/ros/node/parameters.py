@@ -10,10 +10,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from robot_semantics.base.nanoseconds import whole_nanoseconds
+from robot_semantics.base.record import record
 from robot_semantics.live.settings import Invalid, RobotSettings, Source, VirtualJointSettings
 from robot_semantics.ros.running import parameter_table as checks
 from robot_semantics.ros.running.parameter_table import Parameter, Values
@@ -169,7 +169,7 @@ def node_table(given: Iterable[str]) -> tuple[Parameter, ...]:
     return (*NODE, *(SIMULATED_ENTITY._replace(name=name) for name in entities))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NodeSettings:
     """The parameters of the node as a whole."""
 

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.record import record
 from robot_semantics.live.samples import WorldSample
 from robot_semantics.live.world import LiveWorld, live_world
 from robot_semantics.model.robot_model import RobotModel
@@ -39,7 +40,7 @@ CONTROLLED = "mujoco_ros2_control:"
 """Prefix of the name of a simulation node of mujoco_ros2_control."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WorldCapture:
     """The world at one moment.
 

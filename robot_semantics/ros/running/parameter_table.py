@@ -13,7 +13,6 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
@@ -24,6 +23,7 @@ from rclpy.validate_full_topic_name import validate_full_topic_name
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import duplicates, shown, suggestion
+from robot_semantics.base.record import record
 
 Values = Mapping[str, Any]
 """Values of parameters by name; each has the type of its default."""
@@ -81,7 +81,7 @@ def finite_number(name: str, value: object) -> float:
     return float(value)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Numbers:
     """Check for finite numbers within bounds; a parameter's descriptor states the same bounds.
 

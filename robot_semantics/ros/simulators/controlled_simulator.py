@@ -33,6 +33,7 @@ from sensor_msgs.msg import JointState as JointStateMessage
 
 from robot_semantics.base.names import suggestion
 from robot_semantics.base.nanoseconds import stamp_ns
+from robot_semantics.base.record import record
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.motions import pose_from_positions, twist_of
@@ -53,7 +54,7 @@ from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelStat
 # The world of a mujoco_ros2_control simulation: conversion of its topics to a state, and of a state to its names.
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class ControlledWorld:
     """The last received state of the simulation.
 

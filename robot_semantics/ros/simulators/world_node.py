@@ -14,7 +14,6 @@ step.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +28,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.names import shown
 from robot_semantics.base.nanoseconds import float_seconds
+from robot_semantics.base.record import record
 from robot_semantics.base.unpack_limit import DEFAULT_MB, VARIABLE, set_limit
 from robot_semantics.convert.messages import topic_namespaces
 from robot_semantics.model.loading import RobotOptions
@@ -56,7 +56,7 @@ from robot_semantics.usdf.writer import check_writable, write_world
 # The parameters of `mujoco_world`, declared, checked and described.
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SimulationSettings:
     """Values of the parameters of `TABLE`."""
 
