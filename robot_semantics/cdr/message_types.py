@@ -48,6 +48,56 @@ JOINT_STATE_NAMES = (*_HEADER, MessageField("name", "texts"))
 ODOMETRY_FRAMES = (*_HEADER, _CHILD)
 """The fields of an odometry message before its pose."""
 
+Flat = tuple[tuple[str, str], ...]
+"""Every primitive field of a message, as (path, type)."""
+
+
+def _doubles(path: str, names: str) -> Flat:
+    return tuple((f"{path}.{name}", "float64") for name in names)
+
+
+def _flat_pose(path: str, position: str = "position", rotation: str = "orientation") -> Flat:
+    return (*_doubles(f"{path}.{position}", "xyz"), *_doubles(f"{path}.{rotation}", "xyzw"))
+
+
+def _flat_transform(path: str) -> Flat:
+    return _flat_pose(path, "translation", "rotation")
+
+
+def _flat_header(path: str = "header") -> Flat:
+    return ((f"{path}.stamp.sec", "int32"), (f"{path}.stamp.nanosec", "uint32"), (f"{path}.frame_id", "string"))
+
+
+def _two_vectors(path: str, first: str, second: str) -> Flat:
+    return (*_doubles(f"{path}.{first}", "xyz"), *_doubles(f"{path}.{second}", "xyz"))
+
+
+_FLAT_TRANSFORM_STAMPED = (*_flat_header(), ("child_frame_id", "string"), *_flat_transform("transform"))
+
+DEFINITIONS: dict[str, Flat] = {
+    JOINT_STATE: (
+        *(*_flat_header(), ("name", "string[]")),
+        *((name, "float64[]") for name in ("position", "velocity", "effort")),
+    ),
+    TF_MESSAGE: tuple((f"transforms[].{path}", kind) for path, kind in _FLAT_TRANSFORM_STAMPED),
+    ODOMETRY: (
+        *(*_flat_header(), ("child_frame_id", "string")),
+        *(*_flat_pose("pose.pose"), ("pose.covariance", "float64[36]")),
+        *(*_two_vectors("twist.twist", "linear", "angular"), ("twist.covariance", "float64[36]")),
+    ),
+    MULTI_DOF: (
+        *(*_flat_header(), ("joint_names", "string[]")),
+        *_flat_transform("transforms[]"),
+        *_two_vectors("twist[]", "linear", "angular"),
+        *_two_vectors("wrench[]", "force", "torque"),
+    ),
+    POSE_STAMPED: (*_flat_header(), *_flat_pose("pose")),
+    POSE_WITH_COVARIANCE_STAMPED: (*_flat_header(), *_flat_pose("pose.pose"), ("pose.covariance", "float64[36]")),
+    TRANSFORM_STAMPED: _FLAT_TRANSFORM_STAMPED,
+    STRING: (("data", "string"),),
+}
+"""The definitions of the types in `FIELDS`, with the names of ROS 2."""
+
 FIELDS: dict[str, tuple[MessageField, ...]] = {
     JOINT_STATE: (
         *JOINT_STATE_NAMES,

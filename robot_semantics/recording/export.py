@@ -39,7 +39,7 @@ from robot_semantics.recording.parallel import Workers, choose_workers
 from robot_semantics.recording.read.messages import AS_USUAL, ReadOptions
 from robot_semantics.recording.read.plan import RecordedRobot, RecordingPlan, RobotRequest, plan_recording
 from robot_semantics.recording.read.recording import Recording, Span, combine_stretches, tasks_of_spans, whole_tasks
-from robot_semantics.recording.read.stretches import Stretch, read_stretch
+from robot_semantics.recording.read.stretches import OpenBags, Stretch, read_stretch
 from robot_semantics.recording.read.times import (
     TimeRequest,
     blocks,
@@ -125,13 +125,14 @@ CLOCKS_TOLERANCE_NS = 500_000_000
 """How much the clock of the stamps may drift from the time of recording from start to end."""
 
 
-def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) -> Recording | None:
+def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics, bags: OpenBags) -> Recording | None:
     """Return the recording around some times; None if the whole recording must be read.
 
     Args:
         plan: what to read.
         times: the times that are wanted.
         problems: takes the problems of the read part, and the note about it.
+        bags: the open bags.
 
     Raises:
         RequestError: a text is not a time. BagError: a bag cannot be read at all.
@@ -141,7 +142,9 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
         return None
 
     def read(spans: Sequence[Span], problems: Diagnostics) -> Recording:
-        return combine_stretches(plan, map(read_stretch, tasks_of_spans(plan, spans)), problems, whole=False)
+        return combine_stretches(
+            plan, map(partial(read_stretch, bags=bags), tasks_of_spans(plan, spans)), problems, whole=False
+        )
 
     first, last = min(bag.start_ns for bag in plan.bags), max(bag.end_ns for bag in plan.bags)
     ends = [(first, first + ENDS_NS), (last - ENDS_NS, last + 1)]
@@ -188,6 +191,7 @@ def read_whole(
     folder: Path,
     problems: Diagnostics,
     advance: Callable[[int], None],
+    bags: OpenBags,
     *,
     run: int | None = None,
 ) -> Recording:
@@ -199,6 +203,7 @@ def read_whole(
         folder: for columns of other processes on this machine.
         problems: takes all problems of the bags and their messages.
         advance: takes the number of messages that are read since its last call.
+        bags: the open bags of this process.
         run: number of the run, from 1; None: the last.
     """
     alone = workers.count == 1 and workers.share_files
@@ -208,7 +213,8 @@ def read_whole(
     tasks = whole_tasks(plan, 1 if alone else workers.count, columns, in_memory_bytes)
 
     def stretches() -> Iterator[Stretch]:
-        for stretch in workers.map(partial(read_stretch, advance=advance) if alone else read_stretch, tasks):
+        read = partial(read_stretch, advance=advance, bags=bags) if alone else read_stretch
+        for stretch in workers.map(read, tasks):
             if not alone:
                 advance(sum(stretch.counts.values()))
             yield stretch
@@ -376,12 +382,14 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
         is_folder = name == "usdf" and not one_file
         check_target(request.out, folder=is_folder, force=request.force, inputs=request.bags)
     with ExitStack() as stack:
+        bags = stack.enter_context(OpenBags())
         plan = plan_recording(
             request.bags,
             request.robots,
             problems,
             at_topic=request.times.at_topic,
             options=request.reading,
+            open_bags=bags,
         )
         # A dry run leaves no trace, not even a folder.
         dry = request.out is None or request.dry_run
@@ -390,10 +398,10 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
         scratch = stack.enter_context(scratch_folder(beside))
         # Inside the folder's block: the workers stop before the folder is deleted.
         workers: Workers = stack.enter_context(choose_workers(request.jobs, request.dask))
-        recording = read_around(plan, request.times, problems) if request.run is None else None
+        recording = read_around(plan, request.times, problems, bags) if request.run is None else None
         if recording is None:
             watch.phase("reading", plan.message_count)
-            recording = read_whole(plan, workers, scratch / "columns", problems, watch.advance, run=request.run)
+            recording = read_whole(plan, workers, scratch / "columns", problems, watch.advance, bags, run=request.run)
         sampler = WorldSampler(recording, request.sampling, problems)
         requested, skipped = request.times, tuple[str, ...]()
         if request.skip_outside:

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -24,7 +25,7 @@ from robot_semantics.recording.read.messages import AS_USUAL, ReadOptions
 from robot_semantics.recording.read.plan import RobotRequest, plan_recording
 from robot_semantics.recording.read.recording import Recording, whole_tasks
 from robot_semantics.recording.read.recording import combine_stretches as read_plan
-from robot_semantics.recording.read.stretches import read_stretch
+from robot_semantics.recording.read.stretches import OpenBags, read_stretch
 from robot_semantics.recording.read.times import TimeRequest, choose_times, time_of
 from robot_semantics.recording.sample.world import Sampling, WorldSampler
 from robot_semantics.recording.series.series import GapSummary, Series, count_gaps, report_gaps
@@ -219,8 +220,10 @@ def read_requested(
 ) -> RecordedWorld:
     """Read bags together as one recording of the robots in `requests`; raises the same errors as `read_recording`."""
     problems = Diagnostics()
-    plan = plan_recording(paths, requests, problems, options=reading)
-    recording = read_plan(plan, map(read_stretch, whole_tasks(plan)), problems, run=run)
+    with OpenBags() as bags:
+        plan = plan_recording(paths, requests, problems, options=reading, open_bags=bags)
+        stretches = map(partial(read_stretch, bags=bags), whole_tasks(plan))
+        recording = read_plan(plan, stretches, problems, run=run)
     for robot in recording.robots:
         problems.extend(robot.problems)
     return RecordedWorld(recording, sampling, problems)

@@ -11,24 +11,25 @@ items.
 
 from __future__ import annotations
 
-import asyncio
-import multiprocessing
 import os
 import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
-from multiprocessing.context import BaseContext
-from multiprocessing.process import BaseProcess
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.base.system import blocked_interrupt, end_this_process_after
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from multiprocessing.context import BaseContext
+    from multiprocessing.process import BaseProcess
+
+# The classes import their libraries: work in this process, the usual case, needs none of them.
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -88,6 +89,8 @@ class Processes(Workers):
         Raises:
             WorkerError: processes ended more than `MOST_ENDED` times.
         """
+        from concurrent.futures.process import BrokenProcessPool
+
         waiting: deque[tuple[Item, Future[Result]]] = deque()
         left, broken = iter(items), 0
         while True:
@@ -108,6 +111,9 @@ class Processes(Workers):
             yield result
 
     def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
+        from concurrent.futures import Future
+        from concurrent.futures.process import BrokenProcessPool
+
         assert self._pool is not None
         try:
             # A process that is starting during Ctrl-C would have no owner. It inherits the blocked signal, because
@@ -121,6 +127,9 @@ class Processes(Workers):
             return future
 
     def _start(self) -> None:
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
         # Do not fork: threads, such as the progress display, do not exist in the child.
         context: BaseContext
         try:
@@ -134,12 +143,16 @@ class Processes(Workers):
 
     def __enter__(self) -> Processes:
         """Make ready; the processes start when there is work."""
+        import multiprocessing
+
         self._others = set(multiprocessing.active_children())
         self._start()
         return self
 
     def __exit__(self, *error: object) -> None:
         """Stop the processes. After an error, they stop immediately and delete unfinished files."""
+        import multiprocessing
+
         assert self._pool is not None
         if error[0] is not None:
             # Do not kill them: the pool would wait forever for the rest of a result.
@@ -160,6 +173,7 @@ _at_work, _told_to_end = threading.Event(), threading.Event()
 
 def _begin_work() -> None:
     """Prepare a worker process: it ignores Ctrl-C, SIGTERM interrupts its work, and it ends with its parent."""
+    import multiprocessing
 
     def end(_number: int, _frame: Any) -> None:
         end_this_process_after(GRACE_S)
@@ -219,6 +233,8 @@ class Dask(Workers):
             yield self._result(waiting.popleft())
 
     def _result(self, future: Any) -> Any:
+        import asyncio
+
         seen = time.monotonic()
         while True:
             # Ask before the wait: the work may end between the timeout and a later question.

@@ -16,8 +16,15 @@ from typing import Any
 import numpy as np
 import pytest
 from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
 
 from robot_semantics import read_world
+from robot_semantics.cdr.message_types import DEFINITIONS, FIELDS, JOINT_STATE
+from robot_semantics.examples import example
+from robot_semantics.recording.bags.libraries import open_source
+from robot_semantics.recording.bags.rosbags import _flat, definition_problem
+from robot_semantics.recording.bags.source import BagSource, Channel, DefinitionFormat, MessageDefinition
+from robot_semantics.recording.read import stretches
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +170,47 @@ def test_a_definition_that_is_not_the_real_one_is_said_and_its_topic_left_out(to
         "is another than the real one, from position float32[] on" in stderr
     )
     assert len(read_world(tools.folder / "end.usdf").frames) == 3
+
+
+@pytest.mark.parametrize("msgtype", DEFINITIONS)
+def test_the_table_of_definitions_is_that_of_a_release(msgtype: str) -> None:
+    assert DEFINITIONS.keys() == FIELDS.keys()
+    assert DEFINITIONS[msgtype] == tuple(_flat(get_typestore(Stores.ROS2_JAZZY).fielddefs, msgtype))
+
+
+@pytest.mark.parametrize(
+    "line", ["float64 [] more", "float64[<=3] more", "string<=4 more", "byte more # x", "int8 more 3"]
+)
+def test_a_further_field_in_any_notation_leaves_the_topic_out(line: str) -> None:
+    definition, _ = get_typestore(Stores.ROS2_JAZZY).generate_msgdef("sensor_msgs/msg/JointState", ros_version=2)
+    main, *others = definition.split("=" * 80)
+    for text, is_right in ((definition, True), (("=" * 80).join([f"{main}{line}\n", *others]), False)):
+        channel = Channel("/j", JOINT_STATE, MessageDefinition(DefinitionFormat.MSG, text), False, 1)
+        assert (definition_problem(channel) is None) == is_right
+
+
+def test_a_bag_is_opened_once(tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    tools.run("bag", example("rover_arm.usdf"), "-o", tools.folder / "own")
+    opened: list[Path] = []
+
+    def counted(path: Path) -> BagSource:
+        opened.append(path)
+        return open_source(path)
+
+    monkeypatch.setattr(stretches, "open_source", counted)
+    tools.run("export", tools.folder / "own", "-o", tools.folder / "own.usdf")
+    assert opened == [tools.folder / "own"]
+
+
+def test_open_bags_have_a_limit(tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stretches, "MOST_OPEN", 2)
+    tools.run("bag", example("rover_arm.usdf"), "-o", tools.folder / "own")
+    paths = [Path(shutil.copytree(tools.folder / "own", tools.folder / f"own{number}")) for number in range(4)]
+    with stretches.OpenBags() as bags:
+        counts = [len(bags.source(path).channels) for path in (*paths, *paths)]
+        assert len(set(counts)) == 1
+        assert len(bags._sources) == 2
+    assert not bags._sources
 
 
 def test_a_definition_that_cannot_be_parsed_is_said(tools: Any) -> None:

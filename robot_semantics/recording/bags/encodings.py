@@ -36,6 +36,7 @@ from robot_semantics.cdr.message_types import (
     STRING,
     TF_MESSAGE,
     TRANSFORM_STAMPED,
+    Flat,
 )
 from robot_semantics.recording.bags.columns import NONSENSE
 from robot_semantics.recording.bags.source import JSON, PROTOBUF, Channel, DefinitionFormat
@@ -438,9 +439,6 @@ def unknown_schemas(channels: Iterable[Channel]) -> dict[str, str]:
         if channel.encoding in (JSON, PROTOBUF) and mapped_type(channel.schema) is None
     }
 
-
-Flat = tuple[tuple[str, str], ...]
-"""Every primitive field of a message, as (path, type)."""
 
 _FIELD = re.compile(r"([\w/]+)(?:<=\d+)?(\[(?:<=)?\d*\])?\s+(\w+)(?![\w\s]*=)")
 _PRIMITIVES = frozenset(

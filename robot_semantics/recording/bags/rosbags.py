@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import errno
 import io
+import re
 import struct
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,6 +34,8 @@ try:
 except ImportError as error:
     raise MissingExtraError("rosbags", "bag", "reading recordings") from error
 
+import rosbags.rosbag2.reader
+import rosbags.rosbag2.storage_mcap
 from rosbags.interfaces import (
     Connection,
     Nodetype,
@@ -54,9 +57,9 @@ from robot_semantics.base.files import open_bounded, read_bounded
 from robot_semantics.base.unpack_limit import longest_part
 from robot_semantics.base.yaml_reader import MAX_BYTES, check_limits
 from robot_semantics.cdr.generated_types import RosMessage
-from robot_semantics.cdr.message_types import FIELDS
+from robot_semantics.cdr.message_types import DEFINITIONS, FIELDS, Flat
 from robot_semantics.recording.bags.compression import COMPRESSIONS, unpack
-from robot_semantics.recording.bags.encodings import Flat, difference
+from robot_semantics.recording.bags.encodings import difference, flat_fields
 from robot_semantics.recording.bags.source import (
     ROS1_ENDINGS,
     Batch,
@@ -83,6 +86,17 @@ def _unpacks(kind: str) -> Callable[[bytes, int], bytes]:
 # The limit also holds for data that rosbags unpacks: ROS 1, and MCAP without an index.
 ros1_chunks.update({kind: partial(unpack, kind) for kind in ros1_chunks})
 MCAP_CHUNKS.update({kind: _unpacks(kind) for kind in MCAP_CHUNKS})
+
+
+def _parsed_once(parse: Callable[[Any], list[Qos]]) -> Callable[[Any], list[Qos]]:
+    parse_text = lru_cache(64)(parse)
+    return lambda profiles: list(parse_text(profiles)) if isinstance(profiles, str) else parse(profiles)
+
+
+# rosbags parses the quality of service of each topic as YAML, twice: 3 ms. Most topics of a bag have the same text.
+for _module in (rosbags.rosbag2.reader, rosbags.rosbag2.storage_mcap):
+    if hasattr(_module, "parse_qos"):
+        vars(_module)["parse_qos"] = _parsed_once(_module.parse_qos)
 
 
 class _BoundedPath(type(Path())):  # type: ignore[misc]  # the class of this system's paths
@@ -265,6 +279,10 @@ def definition_problem(channel: Channel) -> str | None:
     """Return the difference between a bag's definition and the real one; None if equal, or without a definition."""
     if channel.definition.format is DefinitionFormat.NONE or channel.msgtype not in FIELDS:
         return None
+    expected = DEFINITIONS[channel.msgtype]
+    if channel.definition.format is DefinitionFormat.MSG and _has_fields(channel, expected):
+        # The grammar of rosbags takes some milliseconds for each topic.
+        return None
     types = _types(channel)
     if isinstance(types, str):
         return f"its definition of {channel.msgtype} cannot be read ({types})"
@@ -273,8 +291,20 @@ def definition_problem(channel: Channel) -> str | None:
         found = tuple(_flat(types, channel.msgtype if channel.msgtype in types else _main(types)))
     except LookupError as error:
         return f"its definition of {channel.msgtype} leaves out {error}"
-    expected = _expected(channel.msgtype)
     return difference(channel.msgtype, found, expected)
+
+
+_USUAL_LINE = re.compile(r"\s*(#.*)?|={80}|MSG: [\w/]+|\w+ +\w+ *=.*|[\w/]+(\[\d*\])? +\w+ *(#.*)?")
+
+
+def _has_fields(channel: Channel, expected: Flat) -> bool:
+    """Return True if a definition has only usual lines, and exactly these fields."""
+    if not all(map(_USUAL_LINE.fullmatch, channel.definition.data.split("\n"))):
+        return False
+    try:
+        return flat_fields(channel.definition.data, channel.msgtype) == expected
+    except LookupError:
+        return False
 
 
 def starts_with_header(channel: Channel) -> bool:
@@ -298,9 +328,9 @@ def _types(channel: Channel) -> TypeTable | str:
             for part in text.split(separator)[1:] if text.startswith(f"{separator}IDL: ") else [f"\n{text}"]:
                 types.update(get_types_from_idl(part.split("\n", 1)[1]))
             return _without_dds_names(types)
-        # ROS 1's word `time` is a primitive there and a message type here.
-        builtin = get_typestore(Stores.ROS2_JAZZY).fielddefs["builtin_interfaces/msg/Time"]
-        return {"builtin_interfaces/msg/Time": builtin, **get_types_from_msg(text, channel.msgtype)}
+        # ROS 1's word `time` is a primitive there and a message type here. The types of a release take 0.1 s to import.
+        time = get_types_from_msg("int32 sec\nuint32 nanosec", "builtin_interfaces/msg/Time")
+        return {**time, **get_types_from_msg(text, channel.msgtype)}
     except Exception as error:  # noqa: BLE001 - the errors of the grammar have no other common root
         return " ".join(str(error).split())[:100] or type(error).__name__
 
@@ -336,11 +366,6 @@ def _names(fields: Any) -> Iterator[str]:
         item = detail[0] if node in (Nodetype.ARRAY, Nodetype.SEQUENCE) else (node, detail)
         if item[0] == Nodetype.NAME:
             yield item[1]
-
-
-@cache
-def _expected(msgtype: str) -> Flat:
-    return tuple(_flat(get_typestore(Stores.ROS2_JAZZY).fielddefs, msgtype))
 
 
 def _flat(types: TypeTable, msgtype: str, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:

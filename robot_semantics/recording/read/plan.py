@@ -48,7 +48,7 @@ from robot_semantics.recording.bags.source import (
     topic_name,
 )
 from robot_semantics.recording.read.messages import AS_USUAL, ReadOptions, Text
-from robot_semantics.recording.read.stretches import definition_problems, inspect_bag
+from robot_semantics.recording.read.stretches import OpenBags, definition_problems, inspect_bag
 from robot_semantics.recording.tracks.namespaces import TF_KINDS, FrameNames, namespace_of, owner_of
 from robot_semantics.srdf.table import parse_srdf, srdf_from_file
 
@@ -547,6 +547,7 @@ def plan_recording(
     *,
     at_topic: str | None = None,
     options: ReadOptions = AS_USUAL,
+    open_bags: OpenBags | None = None,
 ) -> RecordingPlan:
     """Look at the bags and decide what to read of them.
 
@@ -556,6 +557,7 @@ def plan_recording(
         problems: takes notes about found and missing topics.
         at_topic: a topic of whose messages the times are wanted.
         options: how it is read.
+        open_bags: keeps the bags open to be read; None: they are closed.
 
     Raises:
         BagError: nothing can be read of a bag.
@@ -565,7 +567,7 @@ def plan_recording(
     """
     # First: report problems of these files before minutes of reading.
     robots = [request.load() for request in requests]
-    bags = tuple(inspect_bag(path, problems) for path in paths)
+    bags = tuple(inspect_bag(path, problems, open_bags) for path in paths)
     types: dict[str, str] = {}
     for bag in bags:
         types |= bag.topics

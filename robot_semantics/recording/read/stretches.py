@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -128,8 +129,53 @@ class _Mapped:
         return np.memmap(self.path, self.dtype, "r", shape=self.shape)
 
 
-def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
+class OpenBags:
+    """Bags that stay open from their inspection to their reading; use it in a `with`.
+
+    Reading the metadata and the index of a bag takes as long as reading the messages of a small one.
+    """
+
+    def __init__(self) -> None:
+        self._sources: dict[Path, BagSource] = {}
+
+    def source(self, path: Path) -> BagSource:
+        """Return an open bag; the one that was opened first is closed if there are too many."""
+        if path not in self._sources:
+            if len(self._sources) == MOST_OPEN:
+                self._sources.pop(next(iter(self._sources))).__exit__(None, None, None)
+            self._sources[path] = open_source(path).__enter__()
+        return self._sources[path]
+
+    def __enter__(self) -> OpenBags:
+        """Return the bags."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close all bags."""
+        while self._sources:
+            self._sources.popitem()[1].__exit__(None, None, None)
+
+
+MOST_OPEN = 16
+"""Limit of bags that are open at the same time."""
+
+
+@contextmanager
+def _opened(path: Path, bags: OpenBags | None) -> Iterator[BagSource]:
+    if bags is not None:
+        yield bags.source(path)
+        return
+    with open_source(path) as source:
+        yield source
+
+
+def inspect_bag(path: Path, problems: Diagnostics, bags: OpenBags | None = None) -> BagInfo:
     """Return the content of a bag; for a damaged bag the readable part, with a problem for each loss.
+
+    Args:
+        path: the bag.
+        problems: takes the problems.
+        bags: keeps the bag open; None: it is closed.
 
     Raises:
         BagError: it cannot be read at all.
@@ -143,7 +189,7 @@ def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
 
             check_packed_file(file)
     try:
-        with open_source(path) as source:
+        with _opened(path, bags) as source:
             for notice in source.notices:
                 problems.warning("metadata-incomplete", notice, SourcePlace(str(path)))
             return BagInfo(path, source.channels, *source.span_ns, models=source.models, frames=source.frames)
@@ -236,8 +282,13 @@ def _lost_files(path: Path) -> Iterator[str]:
         yield f"missing files of the bag: {len(names) - len(there)} of {len(names)}: {gone}"
 
 
-def read_stretch(task: Task, advance: Advance | None = None) -> Stretch:
+def read_stretch(task: Task, advance: Advance | None = None, bags: OpenBags | None = None) -> Stretch:
     """Read one time span; if the bag is damaged, read the intact messages and report the losses.
+
+    Args:
+        task: what to read.
+        advance: takes numbers of messages that are read.
+        bags: open bags of this process; None: the bag is opened for this task.
 
     Raises:
         BagError: it cannot be read at all.
@@ -245,7 +296,7 @@ def read_stretch(task: Task, advance: Advance | None = None) -> Stretch:
     if task.scanned:
         return _read(_salvaged(task.path, lambda _: None), task, "salvaged", advance)
     try:
-        with open_source(task.path) as source:
+        with _opened(task.path, bags) as source:
             return _read(source, task, "whole", advance)
     except READ_ERRORS as error:
         reason = reason_of(error)
