@@ -86,7 +86,7 @@ class LeftOutFrame(NamedTuple):
 def transform_fault(parent: str, child: str, xyz_quat: FloatArray) -> str | None:
     """Return why a transform, T_parent_child (7,), cannot be in a world state; None if it can.
 
-    No file can hold such names, and tf2 or the simulators do not use such poses.
+    No file can hold such names, and the simulators do not use such poses.
     """
     for name, what in ((child, "its name"), (parent, "the name of its parent")):
         fault = name_fault(name)
@@ -99,7 +99,7 @@ def transform_fault(parent: str, child: str, xyz_quat: FloatArray) -> str | None
         return f"its pose ({numbers}) is not finite"
     if usable_poses(np.concatenate([np.zeros(3), xyz_quat[3:]])):
         return f"its position ({numbers}) is farther away than {LARGEST:g} m"
-    return f"its quaternion ({numbers}) is not a rotation, and tf2 ignores the transform"
+    return f"its quaternion ({numbers}) is not a rotation: the square of its length must be 0.99 to 1.01"
 
 
 class Root(NamedTuple):

@@ -162,7 +162,9 @@ UNIT_TOLERANCE = 1e-9
 """How far from 1 a quaternion's length, or its square, may be to count as 1."""
 
 TF2_TOLERANCE = 0.01
-"""How far from 1 the square of a quaternion's length may be in a transform; tf2 ignores the transform otherwise."""
+"""How far from 1 the square of a quaternion's length may be in a transform: the limit in the source of tf2.
+
+tf2 normalises the quaternion of a message before it applies the limit. So it uses any quaternion except zero."""
 
 LARGEST = 1e10
 """Largest number of a world state [m, rad, their rates, N, N m]. MuJoCo treats a larger one as a divergence

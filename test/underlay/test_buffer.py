@@ -5,7 +5,8 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The rules of a buffer one by one, on motions simple enough to know the answer. The real tf2 passes them too."""
+"""The rules of a buffer one by one, on motions simple enough to know the answer. The real tf2 passes them too,
+except the test of quaternions of other lengths."""
 
 from __future__ import annotations
 
@@ -131,14 +132,31 @@ def test_invalid_transforms_are_not_taken(buffer: tf2_ros.Buffer, message: objec
     assert not buffer.can_transform("world", "new", Time())
 
 
-def test_quaternions_that_tf2_ignores_are_ignored(buffer: tf2_ros.Buffer) -> None:
-    # tf2 takes a quaternion whose squared length differs from 1 by at most 0.01.
+def test_quaternions_that_are_no_rotation_are_ignored(buffer: tf2_ros.Buffer) -> None:
+    # The squared length may differ from 1 by at most 0.01. The real tf2 normalises other quaternions.
     buffer.set_transform(stamped("world", "new", SECOND, (0.0, 0, 0, 0, 0, -3.0, -4.0)), "test")
     with pytest.raises(tf2_ros.LookupException):
         buffer.lookup_transform("world", "new", Time())
     buffer.set_transform(stamped("world", "new", SECOND, (0.0, 0, 0, 0, 0, -0.6024, -0.8032)), "test")
     found = buffer.lookup_transform("world", "new", Time())
     np.testing.assert_allclose(numbers(found)[3:], [0.0, 0.0, 0.6, 0.8], atol=1e-12)
+
+
+def test_times_and_durations_may_be_messages() -> None:
+    # tf2 takes rclpy's type and the message's type in every argument.
+    buffer = tf2_ros.Buffer(cache_time=Duration(seconds=2).to_msg())
+    for second in (1, 2, 3, 4):
+        buffer.set_transform(stamped("world", "a", second * SECOND, along_x(float(second))), "test")
+    at, newest = Time(seconds=2.5).to_msg(), Time().to_msg()
+    np.testing.assert_allclose(numbers(buffer.lookup_transform("world", "a", at)), along_x(2.5), atol=1e-12)
+    np.testing.assert_allclose(numbers(buffer.lookup_transform("world", "a", newest)), along_x(4.0), atol=1e-12)
+    found = buffer.lookup_transform_full("a", newest, "a", at, "world")
+    np.testing.assert_allclose(numbers(found), along_x(-1.5), atol=1e-12)
+    assert buffer.can_transform("world", "a", at)
+    assert not buffer.can_transform("world", "a", Time(seconds=9).to_msg())
+    assert buffer.can_transform_full("a", newest, "a", at, "world")
+    assert buffer.wait_for_transform_async("world", "a", at).done()
+    assert buffer.wait_for_transform_full_async("a", newest, "a", at, "world").done()
 
 
 def test_a_loop_is_an_error_and_no_hang(buffer: tf2_ros.Buffer) -> None:

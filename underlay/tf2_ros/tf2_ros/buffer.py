@@ -18,10 +18,9 @@ from rclpy.clock import Clock, JumpThreshold, TimeJump
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.task import Future
-from rclpy.time import Time
 from tf2_msgs.srv import FrameGraph
 
-from tf2_ros.buffer_core import DEFAULT_CACHE_TIME, BufferCore
+from tf2_ros.buffer_core import DEFAULT_CACHE_TIME, AnyDuration, AnyTime, BufferCore
 from tf2_ros.buffer_interface import NO_WAIT, BufferInterface
 
 Check = Callable[[], tuple[bool, str]]
@@ -30,7 +29,7 @@ Check = Callable[[], tuple[bool, str]]
 class Buffer(BufferCore, BufferInterface):
     """Remembers transforms, answers look-ups, waits for what is not there yet, and forgets when time jumps back."""
 
-    def __init__(self, cache_time: Duration | None = None, node: Node | None = None) -> None:
+    def __init__(self, cache_time: AnyDuration | None = None, node: Node | None = None) -> None:
         """With a node the buffer follows its clock and shows its frames in the service tf2_frames."""
         super().__init__(DEFAULT_CACHE_TIME if cache_time is None else cache_time)
         self._new_data = threading.Condition(self._lock)
@@ -57,7 +56,7 @@ class Buffer(BufferCore, BufferInterface):
         self._tell()
 
     def lookup_transform(
-        self, target_frame: str, source_frame: str, time: Time, timeout: Duration = NO_WAIT
+        self, target_frame: str, source_frame: str, time: AnyTime, timeout: Duration = NO_WAIT
     ) -> TransformStamped:
         """`T_target_source` at a time; 0 is the newest time that all frames in between have data for."""
         self.can_transform(target_frame, source_frame, time, timeout)
@@ -66,9 +65,9 @@ class Buffer(BufferCore, BufferInterface):
     def lookup_transform_full(
         self,
         target_frame: str,
-        target_time: Time,
+        target_time: AnyTime,
         source_frame: str,
-        source_time: Time,
+        source_time: AnyTime,
         fixed_frame: str,
         timeout: Duration = NO_WAIT,
     ) -> TransformStamped:
@@ -76,13 +75,13 @@ class Buffer(BufferCore, BufferInterface):
         self.can_transform_full(target_frame, target_time, source_frame, source_time, fixed_frame, timeout)
         return self.lookup_transform_full_core(target_frame, target_time, source_frame, source_time, fixed_frame)
 
-    async def lookup_transform_async(self, target_frame: str, source_frame: str, time: Time) -> TransformStamped:
+    async def lookup_transform_async(self, target_frame: str, source_frame: str, time: AnyTime) -> TransformStamped:
         """`T_target_source` at a time, as soon as it can be answered."""
         await self.wait_for_transform_async(target_frame, source_frame, time)
         return self.lookup_transform_core(target_frame, source_frame, time)
 
     async def lookup_transform_full_async(
-        self, target_frame: str, target_time: Time, source_frame: str, source_time: Time, fixed_frame: str
+        self, target_frame: str, target_time: AnyTime, source_frame: str, source_time: AnyTime, fixed_frame: str
     ) -> TransformStamped:
         """`T_target_source` between two times, as soon as it can be answered."""
         await self.wait_for_transform_full_async(target_frame, target_time, source_frame, source_time, fixed_frame)
@@ -92,7 +91,7 @@ class Buffer(BufferCore, BufferInterface):
         self,
         target_frame: str,
         source_frame: str,
-        time: Time,
+        time: AnyTime,
         timeout: Duration = NO_WAIT,
         return_debug_tuple: bool = False,
     ) -> bool | tuple[bool, str]:
@@ -103,9 +102,9 @@ class Buffer(BufferCore, BufferInterface):
     def can_transform_full(
         self,
         target_frame: str,
-        target_time: Time,
+        target_time: AnyTime,
         source_frame: str,
-        source_time: Time,
+        source_time: AnyTime,
         fixed_frame: str,
         timeout: Duration = NO_WAIT,
         return_debug_tuple: bool = False,
@@ -115,7 +114,7 @@ class Buffer(BufferCore, BufferInterface):
         answer = self._wait(lambda: self.can_transform_full_core(*arguments), timeout)
         return answer if return_debug_tuple else answer[0]
 
-    def wait_for_transform_async(self, target_frame: str, source_frame: str, time: Time) -> Future:
+    def wait_for_transform_async(self, target_frame: str, source_frame: str, time: AnyTime) -> Future:
         """A future of the transform, done when the look-up can be answered."""
         return self._future(
             lambda: self.can_transform_core(target_frame, source_frame, time),
@@ -123,7 +122,7 @@ class Buffer(BufferCore, BufferInterface):
         )
 
     def wait_for_transform_full_async(
-        self, target_frame: str, target_time: Time, source_frame: str, source_time: Time, fixed_frame: str
+        self, target_frame: str, target_time: AnyTime, source_frame: str, source_time: AnyTime, fixed_frame: str
     ) -> Future:
         """A future of the transform between two times, done when the look-up can be answered."""
         arguments = (target_frame, target_time, source_frame, source_time, fixed_frame)

@@ -12,7 +12,10 @@ from __future__ import annotations
 import math
 import threading
 from functools import reduce
+from typing import TypeAlias
 
+from builtin_interfaces.msg import Duration as DurationMessage
+from builtin_interfaces.msg import Time as TimeMessage
 from geometry_msgs.msg import TransformStamped
 from rclpy.duration import Duration
 from rclpy.logging import get_logger
@@ -28,6 +31,8 @@ from tf2_ros.exceptions import (
 from tf2_ros.frame_history import History, MovingHistory, Sample, StaticHistory
 from tf2_ros.rigid_motion import IDENTITY, Motion, canonical, composed, inverted
 
+AnyTime: TypeAlias = Time | TimeMessage
+AnyDuration: TypeAlias = Duration | DurationMessage
 DEFAULT_CACHE_TIME = Duration(seconds=10)
 QUATERNION_TOLERANCE = 0.01  # how far from 1 the square of a quaternion's length may be
 MAX_DEPTH = 1000  # a longer chain of parents is taken for a loop
@@ -36,8 +41,8 @@ MAX_DEPTH = 1000  # a longer chain of parents is taken for a loop
 class BufferCore:
     """Remembers transforms and answers where frames are in each other."""
 
-    def __init__(self, cache_time: Duration = DEFAULT_CACHE_TIME) -> None:
-        self._cache_ns = int(cache_time.nanoseconds)
+    def __init__(self, cache_time: AnyDuration = DEFAULT_CACHE_TIME) -> None:
+        self._cache_ns = nanoseconds(cache_time)
         self._histories: dict[str, History] = {}
         self._known: set[str] = set()  # parents included
         self._authorities: dict[str, str] = {}
@@ -66,29 +71,29 @@ class BufferCore:
                 history = StaticHistory() if static else MovingHistory(self._cache_ns)
                 self._histories[child] = history
             self._known |= {parent, child}
-            if history.insert(_nanoseconds(transform.header.stamp), Sample(parent, canonical(motion))):
+            if history.insert(nanoseconds(transform.header.stamp), Sample(parent, canonical(motion))):
                 self._authorities[child] = authority
             else:
                 self._logger.warning(f"Ignoring data from the past for frame '{child}' of authority '{authority}'")
 
-    def lookup_transform_core(self, target_frame: str, source_frame: str, time: Time) -> TransformStamped:
+    def lookup_transform_core(self, target_frame: str, source_frame: str, time: AnyTime) -> TransformStamped:
         """`T_target_source` at a time; 0 is the newest time that all frames in between have data for."""
         with self._lock:
-            motion, time_ns = self._lookup(target_frame, source_frame, time.nanoseconds)
+            motion, time_ns = self._lookup(target_frame, source_frame, nanoseconds(time))
         return _message(target_frame, source_frame, motion, time_ns)
 
     def lookup_transform_full_core(
-        self, target_frame: str, target_time: Time, source_frame: str, source_time: Time, fixed_frame: str
+        self, target_frame: str, target_time: AnyTime, source_frame: str, source_time: AnyTime, fixed_frame: str
     ) -> TransformStamped:
         """`T_target_source` between two times, over a frame that is taken as fixed between them."""
         with self._lock:
             for argument, frame in (("target", target_frame), ("source", source_frame), ("fixed", fixed_frame)):
                 self._validate(frame, f"lookupTransform argument {argument}_frame")
-            T_fixed_source, _ = self._lookup(fixed_frame, source_frame, source_time.nanoseconds)
-            T_target_fixed, time_ns = self._lookup(target_frame, fixed_frame, target_time.nanoseconds)
+            T_fixed_source, _ = self._lookup(fixed_frame, source_frame, nanoseconds(source_time))
+            T_target_fixed, time_ns = self._lookup(target_frame, fixed_frame, nanoseconds(target_time))
         return _message(target_frame, source_frame, composed(T_target_fixed, T_fixed_source), time_ns)
 
-    def can_transform_core(self, target_frame: str, source_frame: str, time: Time) -> tuple[bool, str]:
+    def can_transform_core(self, target_frame: str, source_frame: str, time: AnyTime) -> tuple[bool, str]:
         """Whether a look-up would succeed, and why not."""
         try:
             self.lookup_transform_core(target_frame, source_frame, time)
@@ -97,7 +102,7 @@ class BufferCore:
         return True, ""
 
     def can_transform_full_core(
-        self, target_frame: str, target_time: Time, source_frame: str, source_time: Time, fixed_frame: str
+        self, target_frame: str, target_time: AnyTime, source_frame: str, source_time: AnyTime, fixed_frame: str
     ) -> tuple[bool, str]:
         """Whether a look-up between two times would succeed, and why not."""
         try:
@@ -256,8 +261,11 @@ def _unconnected(source: str, target: str) -> ConnectivityException:
     )
 
 
-def _nanoseconds(stamp: object) -> int:
-    return int(Time.from_msg(stamp).nanoseconds)
+def nanoseconds(time: AnyTime | AnyDuration) -> int:
+    """Return a time or a duration, of rclpy or of a message, in nanoseconds."""
+    if isinstance(time, TimeMessage | DurationMessage):
+        return int(time.sec) * 1_000_000_000 + int(time.nanosec)
+    return int(time.nanoseconds)
 
 
 def _message(target: str, source: str, motion: Motion, time_ns: int) -> TransformStamped:

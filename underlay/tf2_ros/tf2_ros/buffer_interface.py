@@ -13,7 +13,8 @@ from abc import ABC, abstractmethod
 
 from geometry_msgs.msg import TransformStamped
 from rclpy.duration import Duration
-from rclpy.time import Time
+
+from tf2_ros.buffer_core import AnyTime
 
 NO_WAIT = Duration()
 
@@ -23,7 +24,7 @@ class BufferInterface(ABC):
 
     @abstractmethod
     def lookup_transform(
-        self, target_frame: str, source_frame: str, time: Time, timeout: Duration = NO_WAIT
+        self, target_frame: str, source_frame: str, time: AnyTime, timeout: Duration = NO_WAIT
     ) -> TransformStamped:
         """`T_target_source` at a time; 0 is the newest time that all frames in between have data for."""
 
@@ -31,9 +32,9 @@ class BufferInterface(ABC):
     def lookup_transform_full(
         self,
         target_frame: str,
-        target_time: Time,
+        target_time: AnyTime,
         source_frame: str,
-        source_time: Time,
+        source_time: AnyTime,
         fixed_frame: str,
         timeout: Duration = NO_WAIT,
     ) -> TransformStamped:
@@ -44,7 +45,7 @@ class BufferInterface(ABC):
         self,
         target_frame: str,
         source_frame: str,
-        time: Time,
+        time: AnyTime,
         timeout: Duration = NO_WAIT,
         return_debug_tuple: bool = False,
     ) -> bool | tuple[bool, str]:
@@ -54,9 +55,9 @@ class BufferInterface(ABC):
     def can_transform_full(
         self,
         target_frame: str,
-        target_time: Time,
+        target_time: AnyTime,
         source_frame: str,
-        source_time: Time,
+        source_time: AnyTime,
         fixed_frame: str,
         timeout: Duration = NO_WAIT,
         return_debug_tuple: bool = False,
