@@ -520,7 +520,7 @@ class CheckedFiles(NamedTuple):
 def check_description_files(
     files: Iterable[str],
     read: FileReaders,
-    found: Diagnostics,
+    diagnostics: Diagnostics,
     *,
     urdf: str | None = None,
     srdf: str | None = None,
@@ -537,31 +537,31 @@ def check_description_files(
         try:
             return reader(source)
         except DescriptionError as error:
-            found.extend_new(error.diagnostics)
+            diagnostics.extend_new(error.diagnostics)
             return None
 
     file_list = list(dict.fromkeys(files))
     documents = {file: tree(read.document, file) for file in file_list if not is_yaml(file)}
-    names = _names_by_kind(documents, found)
+    names = _names_by_kind(documents, diagnostics)
     urdfs, srdfs = names[DocumentKind.URDF], names[DocumentKind.SRDF]
     choice = choose_descriptions(urdfs, srdfs, urdf, srdf, by_name=by_name)
     contents = {file: tree(read.urdf, file) for file in dict.fromkeys([*filter(None, [urdf]), *urdfs])}
     robots = {file: None if urdf is None else tree(read.robot, urdf) for file, urdf in contents.items()}
     semantics = {file: tree(read.semantic, file) for file in dict.fromkeys([*srdfs, *filter(None, [srdf])])}
-    checked = check_chosen(choice, robots, semantics, found, resolver=resolver, urdfs=contents, options=options)
+    checked = check_chosen(choice, robots, semantics, diagnostics, resolver=resolver, urdfs=contents, options=options)
     sections: list[Section] = []
     configured: list[str] = []
     for file in filter(is_yaml, file_list):
         text = tree(read.yaml, file) or YamlText()
-        found.extend(text.problems)
+        diagnostics.extend(text.problems)
         sections += text.sections
         configured += [file] * bool(text.sections)
-    check_sections(sections, checked.robot, checked.blocks, found, checked.names)
+    check_sections(sections, checked.robot, checked.blocks, diagnostics, checked.names)
     if choice.urdf and checked.robot is None:
-        report_not_compared(configured, choice.urdf, found, names=checked.names is not None)
-        report_not_compared(names[DocumentKind.USDF], choice.urdf, found)
+        report_not_compared(configured, choice.urdf, diagnostics, names=checked.names is not None)
+        report_not_compared(names[DocumentKind.USDF], choice.urdf, diagnostics)
     if choice.srdf and semantics.get(choice.srdf) is None:
-        report_not_compared(configured, choice.srdf, found)
+        report_not_compared(configured, choice.srdf, diagnostics)
     is_complete = bool(choice.urdf) or (not sections and srdfs.keys() <= choice.urdf_by_srdf.keys())
     return CheckedFiles(checked.robot, tuple(names[DocumentKind.USDF]), is_complete)
 

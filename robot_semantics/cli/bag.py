@@ -107,24 +107,24 @@ def _described(
     from robot_semantics.srdf.table import parse_srdf, srdf_from_file
 
     names = list(dict.fromkeys(model.name for state in loaded.states for model in state.models))
-    called: set[str] = set()
-    robots = one_by_model("urdf", arguments.urdf, names, called, "the states")
-    options = options_by_model(arguments, names, called, "the states")
+    used_names: set[str] = set()
+    robots = one_by_model("urdf", arguments.urdf, names, used_names, "the states")
+    options = options_by_model(arguments, names, used_names, "the states")
     result: dict[str, ModelDescription] = {}
     for name in names:
         urdf, srdf = loaded.urdf.get(name, ""), loaded.srdf.get(name, "")
-        given = robots.get(name)
-        require_urdf(given and given.urdf, options[name].loops)
-        if given is not None and given.srdf is not None:
-            srdf = srdf_from_file(Path(given.srdf), Diagnostics(), xacro=options[name].xacro).places.text.decode()
+        files = robots.get(name)
+        require_urdf(files and files.urdf, options[name].loops)
+        if files is not None and files.srdf is not None:
+            srdf = srdf_from_file(Path(files.srdf), Diagnostics(), xacro=options[name].xacro).places.text.decode()
         model = None
-        if given is not None and given.urdf:
-            model = read_robot_files(arguments, given.urdf, diagnostics=inside, options=options[name])
+        if files is not None and files.urdf:
+            model = read_robot_files(arguments, files.urdf, diagnostics=inside, options=options[name])
             urdf = model.urdf_text
             if srdf:
                 model = apply_semantics(model, parse_srdf(srdf, f"<{name} semantic>", inside), inside)
         elif urdf:
-            found = Diagnostics()
+            diagnostics = Diagnostics()
             try:
                 model = robot_from_text(
                     urdf,
@@ -133,12 +133,12 @@ def _described(
                     implicit_links=options[name].implicit_links,
                     urdf_source=f"<{name}>",
                     srdf_source=f"<{name} semantic>",
-                    diagnostics=found,
+                    diagnostics=diagnostics,
                 )
-                inside.extend(found)
+                inside.extend(diagnostics)
             except DescriptionError as error:
                 problems.extend(error.diagnostics)
-        check_called(called, name, model)
+        check_called(used_names, name, model)
         result[name] = ModelDescription(model, urdf, srdf)
     return result
 

@@ -71,41 +71,41 @@ def without_folders(arguments: argparse.Namespace) -> None:
     named = [name for name in arguments.files if not Path(name).is_dir()]
     folders = [Path(name) for name in arguments.files if Path(name).is_dir()]
     kinds = {kind_of_file(name) for name in named if not is_yaml(name)} if folders else set()
-    given = {
+    named_kinds = {
         "URDF": _of_all(arguments) is not None or DocumentKind.URDF in kinds,
         "SRDF": getattr(_of_all(arguments), "srdf", None) is not None or DocumentKind.SRDF in kinds,
     }
-    found: dict[str, Mapping[str, str]] = {}
-    own = list(named)
+    xacro_arguments: dict[str, Mapping[str, str]] = {}
+    own_files = list(named)
     for folder in folders:
         files = files_of_folder(folder, PackageResolver(arguments.package_path), expand=arguments.xacro)
-        taken = _taken(folder, files, given)
-        known = {resolved(name) for name in (*named, *found)}
-        for path in (path for paths in taken.values() for path in paths if resolved(path) not in known):
-            found[str(path)] = files.xacro_arguments if path == files.urdf else {}
+        paths_by_kind = _taken(folder, files, named_kinds)
+        checked_paths = {resolved(name) for name in (*named, *xacro_arguments)}
+        for path in (path for paths in paths_by_kind.values() for path in paths if resolved(path) not in checked_paths):
+            xacro_arguments[str(path)] = files.xacro_arguments if path == files.urdf else {}
             if resolved(folder) in resolved(path).parents:
-                own.append(str(path))
-    arguments.files = [*named, *found]
-    arguments.found_files, arguments.own_files = found, own
+                own_files.append(str(path))
+    arguments.files = [*named, *xacro_arguments]
+    arguments.found_files, arguments.own_files = xacro_arguments, own_files
 
 
-def _taken(folder: Path, files: FolderFiles, given: Mapping[str, bool]) -> dict[str, list[Path]]:
+def _taken(folder: Path, files: FolderFiles, named_kinds: Mapping[str, bool]) -> dict[str, list[Path]]:
     """Return the files of a folder to check, by kind; print them, and why others are not checked."""
-    taken = {
-        "URDF": [] if given["URDF"] or files.urdf is None else [files.urdf],
-        "SRDF": [] if given["SRDF"] or files.srdf is None else [files.srdf],
+    paths_by_kind = {
+        "URDF": [] if named_kinds["URDF"] or files.urdf is None else [files.urdf],
+        "SRDF": [] if named_kinds["SRDF"] or files.srdf is None else [files.srdf],
         "YAML": list(files.yaml),
     }
-    if not any(taken.values()):
+    if not any(paths_by_kind.values()):
         reason = "; ".join(("it has no URDF, SRDF or YAML file", *files.notes))
         raise RobotSemanticsError(f"'{folder}' cannot be checked: {reason}")
-    for kind, paths in taken.items():
+    for kind, paths in paths_by_kind.items():
         if paths:
             names = ", ".join(_name_in(folder, path) for path in paths)
             print_note(f"note: {folder}: {kind}: {names}")
-    for note in files.notes if not all(given.values()) else ():
+    for note in files.notes if not all(named_kinds.values()) else ():
         print_note(f"note: {folder}: {note}")
-    return taken
+    return paths_by_kind
 
 
 def _name_in(folder: Path, path: Path) -> str:
@@ -159,14 +159,14 @@ def run(arguments: argparse.Namespace) -> int:
     if node is not None:
         return _check_node(node, arguments)
     without_folders(arguments)
-    found = _diagnosed(arguments)
+    problems = _diagnosed(arguments)
     if arguments.fix or arguments.dry_run:
         # A fix may show problems that were hidden before.
         rounds = 0
-        while rounds < MOST_ROUNDS and _fixed(arguments, found):
-            found = _diagnosed(arguments)
+        while rounds < MOST_ROUNDS and _fixed(arguments, problems):
+            problems = _diagnosed(arguments)
             rounds += 1
-    return report_problems(_new(found, arguments), arguments, len(arguments.files))
+    return report_problems(_new(problems, arguments), arguments, len(arguments.files))
 
 
 def _of_all(arguments: argparse.Namespace) -> DescriptionArgument | None:
@@ -194,20 +194,20 @@ def _check_node(node: AskedNode, arguments: argparse.Namespace) -> int:
     return report_problems(_new(found, arguments), arguments, sum(map(bool, named.values())))
 
 
-def _new(found: list[Diagnostic], arguments: argparse.Namespace) -> list[Diagnostic]:
+def _new(problems: list[Diagnostic], arguments: argparse.Namespace) -> list[Diagnostic]:
     """Write the baseline, and return the problems that are not in one."""
     if arguments.write_baseline:
         check_baseline_place(arguments.write_baseline, force=arguments.force)
     if arguments.write_baseline and arguments.dry_run:
-        print_note(f"note: {counted(len(found), 'problem')} would be written to {arguments.write_baseline}")
+        print_note(f"note: {counted(len(problems), 'problem')} would be written to {arguments.write_baseline}")
         return []
     if arguments.write_baseline:
-        count = write_baseline(found, arguments.write_baseline)
+        count = write_baseline(problems, arguments.write_baseline)
         print_note(f"note: {counted(count, 'problem')} written to {arguments.write_baseline}")
         return []
     if not arguments.baseline:
-        return found
-    new, gone = without_known(found, arguments.baseline)
+        return problems
+    new, gone = without_known(problems, arguments.baseline)
     if gone:
         print_note(f"note: {counted(gone, 'problem')} of the baseline not found; write it again")
     return new
@@ -301,7 +301,7 @@ class _Check:
         refuse_wrong_kinds(urdf, srdf)
         # Forgiving like the URDF reader; the other readers check again.
         read = FileReaders(partial(read_xml, forgiving=True), self._urdf, self._robot, self._semantic, self._yaml)
-        found = check_description_files(
+        checked = check_description_files(
             files,
             read,
             self.diagnostics,
@@ -311,20 +311,20 @@ class _Check:
             resolver=self._resolver,
             options=self._usual,
         )
-        if not found.is_complete:
+        if not checked.is_complete:
             print_note("note: without --urdf, names of links and joints are not checked")
-        given = [robot for robot in self.arguments.urdf if robot.name is not None]
-        is_alone = len(given) == 1 and not self._has_urdf
-        named = {str(robot.name): self._named(robot, is_alone=is_alone) for robot in given}
-        if self.arguments.purpose is not None and found.robot is not None:
+        named_robots = [robot for robot in self.arguments.urdf if robot.name is not None]
+        is_alone = len(named_robots) == 1 and not self._has_urdf
+        named = {str(robot.name): self._named(robot, is_alone=is_alone) for robot in named_robots}
+        if self.arguments.purpose is not None and checked.robot is not None:
             # Import here what only this option needs.
             from robot_semantics.bringup.purposes import check_for
             from robot_semantics.convert.sdformat_state import is_reserved
 
-            check_for(self.arguments.purpose, found.robot, self.diagnostics, self._resolver, is_reserved)
-        for file in found.worlds:
-            self._world(file, found.robot, named)
-        for robot in given:
+            check_for(self.arguments.purpose, checked.robot, self.diagnostics, self._resolver, is_reserved)
+        for file in checked.worlds:
+            self._world(file, checked.robot, named)
+        for robot in named_robots:
             if robot.name not in self._models:
                 message = str(UnknownNameError("model", str(robot.name), self._models))
                 self.diagnostics.error("unknown-model", message, SourcePlace(robot.urdf))

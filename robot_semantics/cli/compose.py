@@ -82,8 +82,8 @@ def _run(arguments: argparse.Namespace) -> None:
     output = Path(arguments.output or "composed.urdf")
     base, part = (XmlText(read_text(robot.urdf), robot.urdf) for robot in (arguments.base, arguments.part))
     xyz, rpy = (" ".join(map(number_text, half)) for half in (arguments.origin[:3], arguments.origin[3:]))
-    kept = Diagnostics()
-    urdf = compose_urdf(base, part, arguments.at, arguments.prefix, (xyz, rpy), output.parent, kept)
+    conflicts = Diagnostics()
+    urdf = compose_urdf(base, part, arguments.at, arguments.prefix, (xyz, rpy), output.parent, conflicts)
     arguments.package_path = [*arguments.package_path, *_packages(arguments, base, part)]
     files = {output: urdf.xml.original}
     composed, semantic, srdf_output = {str(output): urdf}, None, output
@@ -95,7 +95,7 @@ def _run(arguments: argparse.Namespace) -> None:
         of_base = texts[0] or SrdfText.empty(base.root.get("name") or "", str(srdf_output))
         composed[str(srdf_output)] = compose_srdf(of_base, texts[1], arguments.prefix)
         semantic = SrdfText.of(composed[str(srdf_output)].xml)
-    found = Diagnostics()
+    problems = Diagnostics()
     try:
         robot = robot_from_text(
             urdf.xml.utf8.decode(),
@@ -103,15 +103,15 @@ def _run(arguments: argparse.Namespace) -> None:
             strict=False,
             urdf_source=str(output),
             srdf_source=str(srdf_output),
-            diagnostics=found,
+            diagnostics=problems,
         )
         for prefix, file in loops:
             root = read_yaml(file)
             add_prefix(root, prefix)
-            robot = with_loops(robot, root, found)
+            robot = with_loops(robot, root, problems)
     except DescriptionError as error:
-        found.extend_new(error.diagnostics)
-    diagnostics = _in_inputs(found, composed)
+        problems.extend_new(error.diagnostics)
+    diagnostics = _in_inputs(problems, composed)
     diagnostics.raise_if_failed()
     sampled = disabled = 0
     if semantic is not None:
@@ -119,11 +119,11 @@ def _run(arguments: argparse.Namespace) -> None:
             decided, sampled, disabled = _with_cross_pairs(robot, semantic, base, arguments)
             files[srdf_output] = bytes(decided)
         except DescriptionError as error:
-            found = Diagnostics()
-            found.extend(error.diagnostics)
-            raise DescriptionError(_in_inputs(found, composed)) from None
+            problems = Diagnostics()
+            problems.extend(error.diagnostics)
+            raise DescriptionError(_in_inputs(problems, composed)) from None
     inputs.print_diagnostics(diagnostics)
-    print_problems(kept)
+    print_problems(conflicts)
     written = write_files(arguments, files)
     links, joints = len(robot.links), len(robot.joints) - 1
     result = {
@@ -170,12 +170,12 @@ def _with_cross_pairs(
     robot: RobotModel, srdf: SrdfText, base: XmlText, arguments: argparse.Namespace
 ) -> tuple[SrdfText, int, int]:
     """Return the SRDF with the pairs of base and part that need no check, and how many were sampled and disabled."""
-    own = {(link.get("name") or "").strip() for link in base.root.iterchildren("link")}
+    base_links = {(link.get("name") or "").strip() for link in base.root.iterchildren("link")}
     cross = {
         LinkPair.of(first, second)
         for first in robot.link_names
         for second in robot.link_names
-        if first in own and second not in own
+        if first in base_links and second not in base_links
     }
     matrix = sample(robot, arguments, only=cross)
     found = undecided(srdf, {pair: reason.value for pair, reason in matrix.disabled().items()})
@@ -185,12 +185,12 @@ def _with_cross_pairs(
 def _packages(arguments: argparse.Namespace, *texts: XmlText) -> list[str]:
     """Return the folders of the packages that two URDFs name, as each finds them."""
     resolver = PackageResolver(arguments.package_path)
-    found = []
+    packages = []
     for text in texts:
         for name in sorted(set(re.findall(rb"package://([^/\"'<>]+)/", text.utf8))):
             with suppress(ResourceNotFoundError):
-                found.append(str(resolver.package(name.decode(), text.source)))
-    return found
+                packages.append(str(resolver.package(name.decode(), text.source)))
+    return packages
 
 
 COMMAND = Command(

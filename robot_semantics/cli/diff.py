@@ -98,13 +98,13 @@ def _diff_robots(arguments: argparse.Namespace) -> int:
     def finder(urdf: str) -> Callable[[str], Path]:
         return lambda uri: resolver.resolve(uri, urdf)
 
-    found = compare_robots(a, b, finder(arguments.first), finder(arguments.second))
+    comparison = compare_robots(a, b, finder(arguments.first), finder(arguments.second))
     if arguments.json:
-        print_result(comparison_json(found))
+        print_result(comparison_json(comparison))
     else:
-        for line in lines(found):
+        for line in lines(comparison):
             print_line(line)
-    return int(not found.same)
+    return int(not comparison.same)
 
 
 def _diff_srdfs(arguments: argparse.Namespace) -> int:
@@ -159,30 +159,32 @@ def _statements(file: str, arguments: argparse.Namespace) -> dict[str, dict[tupl
     }
 
 
-def comparison_json(found: RobotComparison) -> dict[str, object]:
+def comparison_json(comparison: RobotComparison) -> dict[str, object]:
     """Return a comparison as JSON-ready values."""
     return {
-        "same": found.same,
-        "differences": [difference._asdict() for difference in found.differences],
-        "frames_moved": list(found.frames_moved),
-        "renamed_links": found.renamed_links,
-        "renamed_joints": found.renamed_joints,
-        "largest_distance_m": found.largest_distance_m,
-        "furthest_link": found.furthest_link,
+        "same": comparison.same,
+        "differences": [difference._asdict() for difference in comparison.differences],
+        "frames_moved": list(comparison.frames_moved),
+        "renamed_links": comparison.renamed_links,
+        "renamed_joints": comparison.renamed_joints,
+        "largest_distance_m": comparison.largest_distance_m,
+        "furthest_link": comparison.furthest_link,
     }
 
 
-def lines(found: RobotComparison) -> list[str]:
+def lines(comparison: RobotComparison) -> list[str]:
     """Return a comparison as lines for people."""
-    said = [f"link '{old}' renamed '{new}'" for old, new in found.renamed_links.items()]
-    said += [f"joint '{old}' renamed '{new}'" for old, new in found.renamed_joints.items()]
-    if found.same:
-        moved = f"; {counted(len(found.frames_moved), 'link frame')} moved" if found.frames_moved else ""
-        return [*said, f"same motion{moved}"]
-    said += [difference.text for difference in found.differences]
-    if found.furthest_link:
-        said.append(f"largest distance: {1e3 * found.largest_distance_m:.3g} mm at link '{found.furthest_link}'")
-    return [*said, counted(len(found.differences), "difference")]
+    texts = [f"link '{old}' renamed '{new}'" for old, new in comparison.renamed_links.items()]
+    texts += [f"joint '{old}' renamed '{new}'" for old, new in comparison.renamed_joints.items()]
+    if comparison.same:
+        moved = f"; {counted(len(comparison.frames_moved), 'link frame')} moved" if comparison.frames_moved else ""
+        return [*texts, f"same motion{moved}"]
+    texts += [difference.text for difference in comparison.differences]
+    if comparison.furthest_link:
+        texts.append(
+            f"largest distance: {1e3 * comparison.largest_distance_m:.3g} mm at link '{comparison.furthest_link}'"
+        )
+    return [*texts, counted(len(comparison.differences), "difference")]
 
 
 _COMPARE: Mapping[DocumentKind, Callable[[argparse.Namespace], int]] = {

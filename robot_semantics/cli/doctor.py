@@ -67,15 +67,15 @@ def run(arguments: argparse.Namespace) -> int:
     node = asked_node(arguments)
     if node is not None:
         return _print_senders(arguments, node)
-    found = []
+    all_findings = []
     for level, text in _findings(arguments):
-        found.append((level, text))
+        all_findings.append((level, text))
         if not arguments.json:
             print_line(f"{_SIGNS[level]}  {text}", flush=True)
     if arguments.json:
-        findings = [{"level": level, "text": text} for level, text in found]
+        findings = [{"level": level, "text": text} for level, text in all_findings]
         print_result({"findings": findings})
-    return int(any(level == "problem" for level, _ in found))
+    return int(any(level == "problem" for level, _ in all_findings))
 
 
 def _print_senders(arguments: argparse.Namespace, node: AskedNode) -> int:

@@ -114,7 +114,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="print the plan; write nothing")
     parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings")
-    add_reader_options(parser, several=True, own=robots)
+    add_reader_options(parser, several=True, robot_group=robots)
     add_json_argument(parser)
 
 
@@ -180,15 +180,15 @@ def _export_state(arguments: argparse.Namespace) -> int:
     ending = Path(arguments.output or ".usdf").suffix.lower()
     if arguments.to not in (None, "usdf") or ending not in ("", ".usdf"):
         raise UsageError("a state of a series is written as .usdf")
-    series, at, problems = Path(arguments.bags[0]), next(iter(arguments.at), "end"), Diagnostics()
-    state, texts = state_at(series, at, problems)
+    series, time, problems = Path(arguments.bags[0]), next(iter(arguments.at), "end"), Diagnostics()
+    state, texts = state_at(series, time, problems)
     print_diagnostics(problems)
     if arguments.output is not None:
         check_target(Path(arguments.output), folder=False, force=arguments.force, inputs=[series])
     if not is_plan:
         save_with_descriptions(state, texts, Path(arguments.output))
     verb, target = "would write" if is_plan else "wrote", arguments.output
-    line = f"{verb} the state at {at} with {counted(len(state.models), 'model')}{f' to {target}' if target else ''}"
+    line = f"{verb} the state at {time} with {counted(len(state.models), 'model')}{f' to {target}' if target else ''}"
     value = {
         "series": str(series),
         "time_ns": state.time_ns,
@@ -330,12 +330,12 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
 
     if sum(bool(way) for way in (arguments.at, arguments.at_file, arguments.every, arguments.at_topic)) > 1:
         raise UsageError("--at, --at-file, --every and --at-topic exclude each other")
-    at = tuple(arguments.at)
+    time_texts = tuple(arguments.at)
     if arguments.at_file is not None:
         times = read_times(Path(arguments.at_file))
         if any(name for name, _ in times) and not arguments.each:
             raise UsageError(f"{arguments.at_file} has a column 'bag', which needs --each")
-        at = tuple(time for _, time in times)
+        time_texts = tuple(time for _, time in times)
     if (arguments.at or arguments.at_file) and (arguments.start or arguments.stop):
         raise UsageError("--start and --stop need --every or --at-topic; they do not work with --at or --at-file")
     _check_ending(arguments)
@@ -350,7 +350,7 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
         out=None if arguments.output is None else Path(arguments.output),
         format=arguments.to,
         robots=tuple(_robots(arguments)),
-        times=TimeRequest(at, arguments.every, arguments.at_topic, arguments.start, arguments.stop),
+        times=TimeRequest(time_texts, arguments.every, arguments.at_topic, arguments.start, arguments.stop),
         sampling=Sampling(arguments.interpolate, arguments.max_gap, arguments.world_frame, arguments.links),
         run=arguments.run,
         jobs=arguments.jobs,
@@ -400,11 +400,11 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
     from robot_semantics.recording.read.plan import RobotRequest
 
     models = _models(arguments)
-    called: set[str] = set()
-    robots = one_by_model("urdf", arguments.urdf, models, called)
-    options = options_by_model(arguments, models, called)
-    joint_states = by_model("joint_states", arguments.joint_states, models, called)
-    topics = {option: one_by_model(option, getattr(arguments, option), models, called) for option in SINGLE_TOPICS}
+    used_names: set[str] = set()
+    robots = one_by_model("urdf", arguments.urdf, models, used_names)
+    options = options_by_model(arguments, models, used_names)
+    joint_states = by_model("joint_states", arguments.joint_states, models, used_names)
+    topics = {option: one_by_model(option, getattr(arguments, option), models, used_names) for option in SINGLE_TOPICS}
     for key, namespace in models.items():
         files = robots.get(key)
         names = {option: given[key].value if key in given else None for option, given in topics.items()}
@@ -419,7 +419,7 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
             Path(srdf) if srdf else None,
             tuple(topic.value for topic in joint_states[key]),
             options=options[key],
-            called=tuple(sorted(called)),
+            called=tuple(sorted(used_names)),
             **names,
         )
 

@@ -259,7 +259,7 @@ def _topics(bags: Sequence[BagInfo], senders: Sequence[RecordedSender]) -> dict[
         duration_s = float_seconds(bag.end_ns - bag.start_ns)
         counts = bag.counts()
         for name, msgtype in sorted(bag.topics.items()):
-            own: tuple[JsonObject, ...] = tuple(
+            own_topics: tuple[JsonObject, ...] = tuple(
                 {
                     "kind": sender.kind,
                     "names": list(sender.names),
@@ -270,7 +270,7 @@ def _topics(bags: Sequence[BagInfo], senders: Sequence[RecordedSender]) -> dict[
                 if sender.topic == name
             )
             rate = counts[name] / duration_s if duration_s > 0.0 and counts[name] > 1 else None
-            topics[name] = Topic(msgtype, counts[name], rate, own)
+            topics[name] = Topic(msgtype, counts[name], rate, own_topics)
     return topics
 
 

@@ -86,12 +86,12 @@ def _list_groups(arguments: argparse.Namespace, model: RobotModel) -> None:
     if arguments.json:
         print_result({"groups": list(groups)})
         return
-    made = empty_table("group", "joints", "active", "states", "chain")
+    group_table = empty_table("group", "joints", "active", "states", "chain")
     for group in groups.values():
         chain = f"{group.base_link} .. {group.tip_link}" if group.is_chain else ""
         counts = (len(group.joints), len(group.active_joints), len(group.states))
-        made.add_row(group.name, *map(str, counts), chain)
-    console_for_output().print(made)
+        group_table.add_row(group.name, *map(str, counts), chain)
+    console_for_output().print(group_table)
 
 
 def _show_group(arguments: argparse.Namespace, group: Group) -> None:
@@ -190,14 +190,14 @@ def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> None:
     space = JointSpace.of(model)
     positions = space.completed(positions_by_variable(arguments.joint, model.name, space))
     groups = [arguments.group] if arguments.group is not None else list(model.semantics.groups)
-    found = {group: matching_states(model, group, positions, arguments.tolerance) for group in groups}
+    states_by_group = {group: matching_states(model, group, positions, arguments.tolerance) for group in groups}
     rows = {
         group: [{"state": match.state, "difference": match.difference, "joint": match.joint} for match in matches]
-        for group, matches in found.items()
+        for group, matches in states_by_group.items()
     }
     lines = (
         f"{group}/{match.state}  within {match.difference:.3g} ({match.joint})"
-        for group, matches in found.items()
+        for group, matches in states_by_group.items()
         for match in matches
     )
     print_output(arguments, {"matches": rows}, lines)

@@ -250,12 +250,12 @@ class _Parser(argparse.ArgumentParser):
             last = args.index("--")
             args = [*args[:last], *(f"{_PLAIN}{word}" for word in args[last + 1 :])]
         try:
-            found, unknown = self.parse_known_intermixed_args(args, namespace)
+            parsed, unknown = self.parse_known_intermixed_args(args, namespace)
         finally:
             self._mixing = False
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(word.removeprefix(_PLAIN) for word in unknown)}")
-        return found, unknown
+        return parsed, unknown
 
     def _refuse_unknown_options(self, words: Sequence[str]) -> None:
         """End with an error for an unknown option: argparse alone names a missing word or option before it."""
@@ -445,12 +445,12 @@ def _rows(actions: Iterable[argparse.Action], columns: int) -> Iterator[str]:
 def _together(actions: Iterable[argparse.Action]) -> Iterator[argparse.Action]:
     """Yield actions; neighbours with one text and one kind of value are one: ``--from, --to T``."""
     for _, alike in groupby(actions, key=lambda action: (action.help, action.metavar, bool(action.option_strings))):
-        first, *others = alike
-        if others and first.option_strings and first.help not in (None, argparse.SUPPRESS):
-            names = [option for action in (first, *others) for option in action.option_strings]
+        first, *rest = alike
+        if rest and first.option_strings and first.help not in (None, argparse.SUPPRESS):
+            names = [option for action in (first, *rest) for option in action.option_strings]
             yield argparse.Action(names, first.dest, first.nargs, help=first.help, metavar=first.metavar)
         else:
-            yield from (first, *others)
+            yield from (first, *rest)
 
 
 def _row(name: str, text: str, columns: int, indent: int) -> Iterator[str]:

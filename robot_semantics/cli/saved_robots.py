@@ -40,14 +40,14 @@ def compare_with_saved(file: str, robot: RobotModel, resolver: PackageResolver, 
         DescriptionError: the state cannot be read.
     """
     state = read_world(file)
-    given = robots_for(state, RobotSources((robot,)))
+    saved_robots = robots_for(state, RobotSources((robot,)))
     saved = robots_for(state, RobotSources(find=partial(resolver.resolve, relative_to=Path(file))))
 
     def meshes(of: RobotModel) -> Callable[[str], Path]:
         return partial(resolver.resolve, relative_to=of.urdf.places.source)
 
     for model in state.models:
-        old, new = saved.get(model.name), given.get(model.name)
+        old, new = saved.get(model.name), saved_robots.get(model.name)
         if old is None or new is None or describes_another_robot(model, new) is None:
             continue
         place, name = SourcePlace(file, path=element_path(model)), f"model '{model.name}'"
@@ -55,11 +55,11 @@ def compare_with_saved(file: str, robot: RobotModel, resolver: PackageResolver, 
             message = f"{name}: the robots cannot be compared, because a part was left out: {omissions[0]}"
             diagnostics.warning("other-robot", message, place)
             continue
-        found = compare_robots(old, new, meshes(old), meshes(new))
-        if found.same:
+        comparison = compare_robots(old, new, meshes(old), meshes(new))
+        if comparison.same:
             diagnostics.note("other-robot", f"{name}: the robot of the state moves and collides alike", place)
             continue
-        listed = "; ".join(difference.text for difference in found.differences[:MOST_DIFFERENCES])
-        more = len(found.differences) - MOST_DIFFERENCES
+        listed = "; ".join(difference.text for difference in comparison.differences[:MOST_DIFFERENCES])
+        more = len(comparison.differences) - MOST_DIFFERENCES
         rest = f"; and {more} more" if more > 0 else ""
         diagnostics.warning("other-robot", f"{name}: since the state was saved: {listed}{rest}", place)

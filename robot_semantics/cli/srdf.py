@@ -140,17 +140,17 @@ def _virtual_joint(text: SrdfText, arguments: argparse.Namespace, robot: RobotMo
 
 
 def _groups(arguments: argparse.Namespace) -> dict[str, list[NewElement]]:
-    found: dict[str, list[NewElement]] = {}
+    elements: dict[str, list[NewElement]] = {}
     for name, chains in _named_lists(arguments.chain, "--chain", "NAME=BASE..TIP"):
         ends = [pair_of(chain, "..", "--chain", "NAME=BASE..TIP") for chain in chains]
-        found.setdefault(name, []).extend(srdf_new.group_members(chains=ends))
+        elements.setdefault(name, []).extend(srdf_new.group_members(chains=ends))
     for name, joints in _named_lists(arguments.joints, "--joints", "NAME=J1,J2"):
-        found.setdefault(name, []).extend(srdf_new.group_members(joints=joints))
+        elements.setdefault(name, []).extend(srdf_new.group_members(joints=joints))
     for name, links in _named_lists(arguments.links, "--links", "NAME=L1,L2"):
-        found.setdefault(name, []).extend(srdf_new.group_members(links=links))
+        elements.setdefault(name, []).extend(srdf_new.group_members(links=links))
     for name, subgroups in _named_lists(arguments.subgroups, "--subgroups", "NAME=G1,G2"):
-        found.setdefault(name, []).extend(srdf_new.group_members(subgroups=subgroups))
-    return found
+        elements.setdefault(name, []).extend(srdf_new.group_members(subgroups=subgroups))
+    return elements
 
 
 def _named_lists(words: list[list[str]], option: str, form: str) -> Iterator[tuple[str, list[str]]]:
@@ -302,12 +302,12 @@ def _with_suggestions(
             raise RobotSemanticsError("no pose free of collision was found")
         return pose
 
-    made, added, failed = accept_all(robot, text, free_pose)
+    srdf_text, added, failed = accept_all(robot, text, free_pose)
     for title in added:
         print_note(f"added: {title}")
     for problem in failed:
         print_note(f"not added: {problem}")
-    return made, added, failed
+    return srdf_text, added, failed
 
 
 def _add(arguments: argparse.Namespace) -> None:

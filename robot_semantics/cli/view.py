@@ -148,8 +148,8 @@ def run(arguments: argparse.Namespace) -> None:
     only: Kind = "collision" if arguments.collision_geometry else "visual"
     # A picture shows one geometry kind, a page can switch.
     kinds: tuple[Kind, ...] = ("visual", "collision") if arguments.html or not arguments.png else (only,)
-    called: set[str] = set()
-    robots, options = _named_robots(arguments, called)
+    used_names: set[str] = set()
+    robots, options = _named_robots(arguments, used_names)
     opening = Opening(kinds, arguments.strict, options, robots)
     files = [Path(file) for file in arguments.files]
 
@@ -165,25 +165,25 @@ def run(arguments: argparse.Namespace) -> None:
         scene = opened(diagnostics)
     finally:
         inputs.print_diagnostics(diagnostics)
-    _check_called(called, scene)
+    _check_called(used_names, scene)
     check_groups(scene, arguments.group)
-    made: list[MadeFile] = []
-    found = _witnesses(scene, arguments.witnesses) if arguments.witnesses else ()
+    files_made: list[MadeFile] = []
+    contacts = _witnesses(scene, arguments.witnesses) if arguments.witnesses else ()
     if arguments.png:
         if not scene.actors:
             raise RobotSemanticsError("a picture needs a robot: give the URDF, or name it in rs:description")
-        made.append(_picture(scene, only, arguments))
+        files_made.append(_picture(scene, only, arguments))
     shown: PageContent = {
         "groups": arguments.group,
-        "witnesses": found,
+        "witnesses": contacts,
         "problems": diagnostics,
         "collision": arguments.collision_geometry,
         "spheres": arguments.spheres,
     }
     if arguments.html:
-        made.append(MadeFile(arguments.html, page(scene, **shown).encode()))
-    if made:
-        _write(made, scene, diagnostics, arguments)
+        files_made.append(MadeFile(arguments.html, page(scene, **shown).encode()))
+    if files_made:
+        _write(files_made, scene, diagnostics, arguments)
         return
     three_js()
     from robot_semantics.viewer.scene_data import scene_bytes
@@ -238,29 +238,31 @@ def _unnamed_files(arguments: argparse.Namespace) -> list[str]:
     return [file for robot in robots for file in (robot.urdf, robot.srdf) if file is not None]
 
 
-def _named_robots(arguments: argparse.Namespace, called: set[str]) -> tuple[tuple[DescriptionPaths, ...], RobotOptions]:
+def _named_robots(
+    arguments: argparse.Namespace, used_names: set[str]
+) -> tuple[tuple[DescriptionPaths, ...], RobotOptions]:
     """Return the robots of ``--urdf`` with names, and the options of the robot without a name.
 
-    `called` takes names of the robot without a name.
+    `used_names` takes names of the robot without a name.
     """
     # Import here: the help needs no viewer.
     from robot_semantics.viewer.opening import DescriptionPaths
 
     names = [robot.name for robot in arguments.urdf if robot.name is not None]
-    options = inputs.options_by_model(arguments, (None, *names), called)
+    options = inputs.options_by_model(arguments, (None, *names), used_names)
     named = (robot for robot in arguments.urdf if robot.name is not None)
     given = (DescriptionPaths(robot.name, robot.urdf, robot.srdf, options[robot.name]) for robot in named)
     return tuple(given), options[None]
 
 
-def _check_called(called: set[str], scene: Scene) -> None:
+def _check_called(used_names: set[str], scene: Scene) -> None:
     """Check the names of the robot without a name: they must be those of a model or of its URDF.
 
     Raises:
         UnknownNameError: one is not.
     """
     known = dict.fromkeys(name for actor in scene.actors for name in (actor.name, actor.kinematics.model.name))
-    for name in called - known.keys():
+    for name in used_names - known.keys():
         raise UnknownNameError("robot", name, known)
 
 
@@ -273,10 +275,12 @@ class MadeFile(NamedTuple):
     height: int | None = None
 
 
-def _write(made: Sequence[MadeFile], scene: Scene, found: Diagnostics, arguments: argparse.Namespace) -> None:
+def _write(
+    files_made: Sequence[MadeFile], scene: Scene, diagnostics: Diagnostics, arguments: argparse.Namespace
+) -> None:
     """Write the files, all or none, and print them; with ``--json`` also the robots and the problems of their files."""
-    is_written = write_files(arguments, {Path(file.name): file.data for file in made})
-    written = made if is_written else ()
+    is_written = write_files(arguments, {Path(file.name): file.data for file in files_made})
+    written = files_made if is_written else ()
     if not arguments.json:
         for file in written:
             print_line(f"wrote {file.name}" + ("" if file.width is None else f": {file.width} x {file.height}"))
@@ -285,7 +289,7 @@ def _write(made: Sequence[MadeFile], scene: Scene, found: Diagnostics, arguments
     from robot_semantics.cli.frame.problems import problems_json
 
     rows = [{"file": file.name, "size": len(file.data), "width": file.width, "height": file.height} for file in written]
-    problems = problems_json(list(found), ok=True)["diagnostics"]
+    problems = problems_json(list(diagnostics), ok=True)["diagnostics"]
     print_result({"robots": [actor.name for actor in scene.actors], "written": rows, "problems": problems})
 
 

@@ -116,7 +116,7 @@ def _uniform_block(box: SampleBox, seed: int, block: int) -> FloatArray:
 
 
 def _closed_block(
-    own: BlockSampler,
+    block_sampler: BlockSampler,
     again: Callable[[SampleBox, int, int], FloatArray],
     box: SampleBox,
     loops: ClosedLoops,
@@ -130,7 +130,7 @@ def _closed_block(
     """
     result, open_rows = np.empty((BLOCK, loops.space.size)), np.arange(BLOCK)
     for attempt in range(_MOST_DRAWS):
-        drawn = own(block) if attempt == 0 else again(box, seed, block + (attempt << 40))
+        drawn = block_sampler(block) if attempt == 0 else again(box, seed, block + (attempt << 40))
         found = loops.close(drawn[: len(open_rows)], other_branches=False)
         fine = found.closed & loops.within_limits(found.q)
         result[open_rows[fine]] = found.q[fine]

@@ -304,12 +304,12 @@ def _moved(
         candidates = centers[:, None] + (step * reach)[:, None, None] * steps
         depths = signs[:, None] * fine.query(candidates)[0]
         next_spheres = []
-        for at in range(len(centers)):
-            others = np.where(nearest == at, second, worst)
-            nearest_sphere = (nearest == at) | (overshoots[:, at] <= _NEAR * worst.max())
-            own = sphere_distances(points[nearest_sphere], Spheres(candidates[at], -depths[at]))
+        for index in range(len(centers)):
+            others = np.where(nearest == index, second, worst)
+            nearest_sphere = (nearest == index) | (overshoots[:, index] <= _NEAR * worst.max())
+            own = sphere_distances(points[nearest_sphere], Spheres(candidates[index], -depths[index]))
             # A high power instead of the maximum: spheres with little to do help their neighbours.
             left = np.maximum(np.minimum(own, others[nearest_sphere, None]), 0.0) / max(float(worst.max()), 1e-12)
-            next_spheres.append(candidates[at][(left**_POWER).sum(axis=0).argmin()])
+            next_spheres.append(candidates[index][(left**_POWER).sum(axis=0).argmin()])
         centers = np.array(next_spheres)
     return best

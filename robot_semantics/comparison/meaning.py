@@ -110,18 +110,18 @@ def _error(
 def _allowed(kind: ConstraintType) -> FloatArray:
     """Return poses (n, 4, 4) of the child's frame in the parent's that a constraint allows; the axis is x."""
     poses = []
-    for one in _SAMPLES:
+    for sample in _SAMPLES:
         for two in _SAMPLES:
             T = np.eye(4)
             match kind:
                 case ConstraintType.REVOLUTE:
-                    T[:3, :3] = matrix_from_rpy((one, 0.0, 0.0))
+                    T[:3, :3] = matrix_from_rpy((sample, 0.0, 0.0))
                 case ConstraintType.PRISMATIC:
-                    T[0, 3] = one
+                    T[0, 3] = sample
                 case ConstraintType.UNIVERSAL:
-                    T[:3, :3] = matrix_from_rpy((one, 0.0, 0.0)) @ matrix_from_rpy((two, 0.0, 0.5 * np.pi))
+                    T[:3, :3] = matrix_from_rpy((sample, 0.0, 0.0)) @ matrix_from_rpy((two, 0.0, 0.5 * np.pi))
                 case ConstraintType.SPHERICAL:
-                    T[:3, :3] = matrix_from_rpy((one, two, 0.4))
+                    T[:3, :3] = matrix_from_rpy((sample, two, 0.4))
             poses.append(T)
     return np.array(poses)
 

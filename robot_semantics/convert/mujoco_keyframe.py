@@ -426,18 +426,18 @@ def _imported(
     places: Sequence[MujocoJoint],
     qpos: FloatArray,
     qvel: FloatArray,
-    at: Pose,
+    pose: Pose,
     base: MocapBase | None,
     lost_items: list[str],
 ) -> ModelState:
-    """Return the model of a tree of bodies; its root body has the pose `at`, unless its root joint moves it."""
+    """Return the model of a tree of bodies; its root body has the pose `pose`, unless its root joint moves it."""
     root_body = str(model.body(root).name)
     name = root_body.split("/")[0] or f"body_{root}"
     twist = (0.0,) * 6
     if base is not None:
         name = base.model
         if base.plane is not None:
-            at, twist = base.in_world(pose_matrix(at), qpos, qvel)
+            pose, twist = base.in_world(pose_matrix(pose), qpos, qvel)
             places = [place for place in places if place not in base.joints]
     names = {place.name for place in places}
     joints: dict[str, JointState] = {}
@@ -445,7 +445,7 @@ def _imported(
         row, rates = qpos[place.qpos], qvel[place.qvel]
         if place.type == FREE and place.body == root_body:
             quat = np.roll(row[3:], -1)
-            at = pose_from_quaternion(row[:3].tolist(), quat.tolist())
+            pose = pose_from_quaternion(row[:3].tolist(), quat.tolist())
             R = matrix_from_quat(quat)
             twist = six(np.concatenate((rates[:3], R @ rates[3:])))
             continue
@@ -460,7 +460,7 @@ def _imported(
             joints[stem] = _joined(joints.get(stem), stem, part, row, rates)
         else:
             joints[short] = JointState(short, tuple(row.tolist()), tuple(rates.tolist()))
-    return ModelState(name, pose=at, twist=twist, joints=tuple(joints.values()))
+    return ModelState(name, pose=pose, twist=twist, joints=tuple(joints.values()))
 
 
 def _is_variable(name: str, names: set[str]) -> bool:

@@ -91,7 +91,7 @@ def ordered_joints(model: RobotModel, order: JointOrder) -> tuple[JointModel, ..
 
 
 def _walk(model: RobotModel, order: JointOrder) -> Iterator[JointModel]:
-    places = {id(joint): at for at, joint in enumerate(model.urdf.joints)}
+    places = {id(joint): index for index, joint in enumerate(model.urdf.joints)}
 
     def place(joint: JointModel) -> int:
         return places.get(id(joint.urdf), -1)
@@ -103,10 +103,10 @@ def _walk(model: RobotModel, order: JointOrder) -> Iterator[JointModel]:
     waiting = [0]
     level: list[int] = []
     while waiting:
-        at = waiting.pop()
-        yield model.joints[at]
+        index = waiting.pop()
+        yield model.joints[index]
         # The model has children by name already.
-        children = list(model.links[at].children)
+        children = list(model.links[index].children)
         if not order.by_name:
             children.sort(key=lambda child: place(model.joints[child]))
         if order.walk == "depth first":

@@ -323,32 +323,32 @@ class JointSpace:
         self._lead(q, given)
         return self.mimics.followed(q)
 
-    def _normalise(self, q: FloatArray, given: BoolArray) -> None:
+    def _normalise(self, q: FloatArray, is_given: BoolArray) -> None:
         """Normalise the quaternions of `q` that are partly or completely given, in place."""
         for quaternion in self.quaternions:
-            if given[quaternion].any():
+            if is_given[quaternion].any():
                 length = np.linalg.norm(q[..., quaternion], axis=-1, keepdims=True)
                 if not length.all():
                     raise ArrayError(self.names[quaternion.start].rpartition("/")[0], "its quaternion is all zeros")
                 q[..., quaternion] /= length
-                given[quaternion] = True
+                is_given[quaternion] = True
 
-    def _lead(self, q: FloatArray, given: BoolArray) -> None:
+    def _lead(self, q: FloatArray, is_given: BoolArray) -> None:
         """Set the leaders of given mimic joints to fitting positions, in place.
 
         Raises:
             ArrayError: a value disagrees with another by more than `MIMIC_TOLERANCE`, or a multiplier is 0.
         """
         mimics = self.mimics
-        for follower in mimics.followers[given[mimics.followers]].tolist():
+        for follower in mimics.followers[is_given[mimics.followers]].tolist():
             source = int(mimics.source[follower])
-            if mimics.factor[follower] == 0.0 and not given[source]:
+            if mimics.factor[follower] == 0.0 and not is_given[source]:
                 leader = self.names[source]
                 message = f"it follows '{leader}' with multiplier 0, so '{leader}' has no known position"
                 raise ArrayError(self.names[follower], message)
-        q[...] = mimics.completed(q, given)[0]
+        q[...] = mimics.completed(q, is_given)[0]
         differences = self.leader_differences(q)
-        for follower in mimics.followers[given[mimics.followers]].tolist():
+        for follower in mimics.followers[is_given[mimics.followers]].tolist():
             if not (np.abs(differences[..., follower]) <= MIMIC_TOLERANCE).all():
                 worst = np.unravel_index(int(np.abs(differences[..., follower]).argmax()), differences.shape[:-1])
                 position, leads, leader = (

@@ -571,16 +571,16 @@ class Linkage:
         inside = (q[..., at] >= self._lower[at] - LIMIT_TOLERANCE) & (q[..., at] <= self._upper[at] + LIMIT_TOLERANCE)
         return np.asarray(inside.all(axis=-1))
 
-    def in_usual_turn(self, q: FloatArray, near: FloatArray) -> FloatArray:
+    def in_usual_turn(self, q: FloatArray, reference: FloatArray) -> FloatArray:
         """Return `q` (n, size) without needless whole turns of the dependent joints.
 
-        A joint with limits is brought within them, another one near `near` (n, size).
+        A joint with limits is brought within them, another one near `reference` (n, size).
         """
         result, angles = np.array(q), self._angles
         lower, upper = self._usable[0][angles], self._usable[1][angles]
         limited = np.isfinite(lower) & np.isfinite(upper)
         middle = np.where(
-            limited, 0.5 * (np.where(limited, lower, 0.0) + np.where(limited, upper, 0.0)), near[:, angles]
+            limited, 0.5 * (np.where(limited, lower, 0.0) + np.where(limited, upper, 0.0)), reference[:, angles]
         )
         outside = ~limited | (q[:, angles] < lower) | (q[:, angles] > upper)
         turns_off = np.round((q[:, angles] - middle) / (2.0 * np.pi))

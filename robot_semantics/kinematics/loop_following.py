@@ -86,16 +86,16 @@ def follow_loops(linkage: Linkage, start: FloatArray, q: FloatArray) -> LoopSolu
 
 
 def another_branch(
-    linkage: Linkage, near: FloatArray, q: FloatArray, *, driven: bool = False, counted: IndexArray | None = None
+    linkage: Linkage, reference: FloatArray, q: FloatArray, *, driven: bool = False, counted: IndexArray | None = None
 ) -> LoopSolution:
-    """Return `q` (n, size) closed on any branch within the limits, the one nearest to `near` (n, size).
+    """Return `q` (n, size) closed on any branch within the limits, the one nearest to `reference` (n, size).
 
     With `driven`, the driven positions also change. Only the positions `counted` decide what is near; by default all.
     """
     solver = linkage.without_driven if driven else linkage
     count = len(q)
     seeds = solver.with_random(np.repeat(q, _SEEDS, axis=0), np.random.default_rng(0))
-    targets = np.repeat(near, _SEEDS, axis=0)
+    targets = np.repeat(reference, _SEEDS, axis=0)
     solution = solver.newton(seeds)
     turned = solver.in_usual_turn(solution.q, targets)
     distance = np.abs(turned - targets)[:, slice(None) if counted is None else counted].max(axis=-1)

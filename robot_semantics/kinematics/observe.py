@@ -171,14 +171,14 @@ def local_from_link_poses(
     return local
 
 
-def _angle(joint: JointModel, motion: FloatArray, near: FloatArray) -> FloatArray:
+def _angle(joint: JointModel, motion: FloatArray, reference: FloatArray) -> FloatArray:
     """Return (..., 1) the angle [rad] about the joint's axis with the rotation nearest to `motion`."""
     x, y, z = joint.axis
     R = motion[..., :3, :3]
     sine = x * (R[..., 2, 1] - R[..., 1, 2]) + y * (R[..., 0, 2] - R[..., 2, 0]) + z * (R[..., 1, 0] - R[..., 0, 1])
     cosine = np.trace(R, axis1=-2, axis2=-1) - (R @ joint.axis) @ joint.axis
     angle: FloatArray = np.arctan2(sine, cosine)[..., np.newaxis]
-    angle = angle + _TURN * np.round((near - angle) / _TURN)
+    angle = angle + _TURN * np.round((reference - angle) / _TURN)
     low, high = joint.limits.lower, joint.limits.upper
     if np.isfinite(low) and np.isfinite(high) and joint.position_count == 1:
         # Add or subtract as few whole turns as needed to get inside the limits. A value slightly outside stays.

@@ -189,10 +189,10 @@ class LiveWorld:
 
 def live_world(
     sample: WorldSample,
-    heard: ReceivedFrames,
+    received: ReceivedFrames,
     *,
     elsewhere: Collection[str] = (),
-    given: Mapping[str, ModelState] | None = None,
+    other_models: Mapping[str, ModelState] | None = None,
     left_out: Iterable[LeftOutFrame] = (),
     link_names: Collection[str] = (),
     publishers: Callable[[], str] = lambda: "another node",
@@ -203,9 +203,9 @@ def live_world(
 
     Args:
         sample: the robots.
-        heard: the frames that others publish.
+        received: the frames that others publish.
         elsewhere: names of frames and models with another source.
-        given: states of the robots with another source; bodies may be attached to their links.
+        other_models: states of the robots with another source; bodies may be attached to their links.
         left_out: frames with a transform that cannot be used.
         link_names: names ``model::link`` of models with another source, which no frame can have.
         publishers: gives the nodes that publish the frames.
@@ -216,7 +216,7 @@ def live_world(
         StaleStateError: a value is older.
 
     """
-    making = _Making(sample, heard, frozenset(elsewhere), given or {}, all_frames, max_age_ns)
+    making = _Making(sample, received, frozenset(elsewhere), other_models or {}, all_frames, max_age_ns)
     making.leave_out(left_out, link_names, publishers)
     return making.made()
 
@@ -234,17 +234,17 @@ class _Making:
     def __init__(
         self,
         sample: WorldSample,
-        heard: ReceivedFrames,
+        received: ReceivedFrames,
         elsewhere: frozenset[str],
         given: Mapping[str, ModelState],
         all_frames: bool,
         max_age_ns: int,
     ) -> None:
-        self.sample, self.heard, self.elsewhere, self.given = sample, heard, elsewhere, given
+        self.sample, self.heard, self.elsewhere, self.given = sample, received, elsewhere, given
         self.all_frames, self.max_age_ns = all_frames, max_age_ns
         self.missing: list[RestoreItem] = []
         self.ages: list[ValueAge] = []
-        self.roots = {robot.name: root_of(robot, heard) for robot in sample.robots}
+        self.roots = {robot.name: root_of(robot, received) for robot in sample.robots}
         self.links = {
             frame_name(robot.frame_prefix + link): (robot.name, link)
             for robot in sample.robots

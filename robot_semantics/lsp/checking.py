@@ -113,12 +113,12 @@ class Checker:
         """Return the result of the check of some documents."""
         checked = self._checked.get(documents)
         if checked is None:
-            found, of_srdf, result = Diagnostics(), Diagnostics(), None
+            problems, of_srdf, result = Diagnostics(), Diagnostics(), None
             try:
-                result = check(found, of_srdf)
+                result = check(problems, of_srdf)
             except DescriptionError as error:
-                found.extend_new(error.diagnostics)
-            checked = Checked(result or CheckedDescription(None), tuple(found), tuple(of_srdf))
+                problems.extend_new(error.diagnostics)
+            checked = Checked(result or CheckedDescription(None), tuple(problems), tuple(of_srdf))
             self._checked.put(documents, checked)
         return checked
 

@@ -76,7 +76,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|\$")
 def compose_urdf(
     base: XmlText,
     part: XmlText,
-    at: str,
+    parent_link: str,
     prefix: str,
     origin: tuple[str, str],
     folder: Path,
@@ -87,9 +87,9 @@ def compose_urdf(
     Args:
         base: URDF of the base; its text stays.
         part: URDF of the part; its links, joints and all references get the prefix.
-        at: link of the base that carries the root link of the part, with a fixed joint.
+        parent_link: link of the base that carries the root link of the part, with a fixed joint.
         prefix: prefix of the names of the part; may be empty.
-        origin: xyz [m] and rpy [rad] of the root link of the part in the frame of `at`.
+        origin: xyz [m] and rpy [rad] of the root link of the part in the frame of `parent_link`.
         folder: folder of the result; relative names of meshes are made relative to it.
         diagnostics: gets a warning for each name of the part that stays in an extension of unknown meaning.
 
@@ -102,15 +102,15 @@ def compose_urdf(
         if has_macros(text.document):
             raise RobotSemanticsError(f"{text.source} is a xacro: expand it first with 'robot_semantics expand'")
     links = _declared(base.root, "link")
-    if at not in links:
-        raise UnknownNameError("link", at, links)
+    if parent_link not in links:
+        raise UnknownNameError("link", parent_link, links)
     root, texts = _root_link(part), (base, part)
     base = _with_version(base, part)
     names = {kind: _declared(part.root, kind) for kind in ("link", "joint")}
     part = _with_prefix(part, (*URDF_REFERENCES["link"], *URDF_REFERENCES["joint"], *_OWN_NAMES), prefix, names)
     if prefix and diagnostics is not None:
         _warn_of_kept(part, {*names["link"], *names["joint"]}, texts[1], diagnostics)
-    mount = f"{at}_to_{prefix}{root}"
+    mount = f"{parent_link}_to_{prefix}{root}"
     for kind in ("link", "joint", "material", "transmission", "ros2_control", "constraint"):
         known = set(_declared(base.root, kind))
         for name in [*_declared(part.root, kind), *[mount] * (kind == "joint")]:
@@ -120,7 +120,7 @@ def compose_urdf(
         "joint",
         (("name", mount), ("type", "fixed")),
         (
-            NewElement("parent", (("link", at),)),
+            NewElement("parent", (("link", parent_link),)),
             NewElement("child", (("link", prefix + root),)),
             NewElement("origin", (("xyz", origin[0]), ("rpy", origin[1]))),
         ),

@@ -64,7 +64,7 @@ class SrdfReporter:
         return False
 
     def repeated(
-        self, items: Iterable[_Item], key: Callable[[_Item], Hashable], at: Callable[[_Item], int]
+        self, items: Iterable[_Item], key: Callable[[_Item], Hashable], element_of: Callable[[_Item], int]
     ) -> list[tuple[_Item, int]]:
         """Return every item that has the key of an earlier item, with the line of the first item with this key."""
         first: dict[Hashable, int] = {}
@@ -72,7 +72,7 @@ class SrdfReporter:
         for item in items:
             if key(item) in first:
                 found.append((item, self.line(first[key(item)])))
-            first.setdefault(key(item), at(item))
+            first.setdefault(key(item), element_of(item))
         return found
 
 

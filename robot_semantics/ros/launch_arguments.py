@@ -93,17 +93,17 @@ def parameter_sources(
     path = argument_value(context, "params_file")
     if not Path(path).is_file():
         raise LaunchArgumentError(f"params_file:={path}: the file does not exist")
-    given = {}
+    values = {}
     for name, type_ in types.items():
         if argument_value(context, name):
-            given[name] = _typed(context, name, type_)
+            values[name] = _typed(context, name, type_)
     for parameter, argument in (texts or {}).items():
         if text := argument_value(context, argument):
             try:
-                given[parameter] = ParameterValue(Path(text).read_text(encoding="utf-8"), value_type=str)
+                values[parameter] = ParameterValue(Path(text).read_text(encoding="utf-8"), value_type=str)
             except (OSError, UnicodeDecodeError) as error:
                 raise LaunchArgumentError(f"{argument}:={text}: the file cannot be read: {error}") from error
-    return [path, {**(fixed or {}), **given, **_descriptions(context, files)}]
+    return [path, {**(fixed or {}), **values, **_descriptions(context, files)}]
 
 
 def robot_parameters(

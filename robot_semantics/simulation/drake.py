@@ -419,13 +419,13 @@ class _DrakeBuilder:
 
     def _add_loop(self, model: DrakeModel, row: LoopRow) -> None:
         parent, child = model.bodies[row.parent], model.bodies[row.child]
-        at, to = row.T_parent_frame, row.T_child_frame
+        parent_pose, to = row.T_parent_frame, row.T_child_frame
         if row.hold is Hold.FRAME:
-            self.plant.AddWeldConstraint(parent, rigid_transform(at), child, rigid_transform(to))
+            self.plant.AddWeldConstraint(parent, rigid_transform(parent_pose), child, rigid_transform(to))
         elif row.hold is Hold.POINT:
-            self.plant.AddBallConstraint(parent, at[:3, 3], child, to[:3, 3])
+            self.plant.AddBallConstraint(parent, parent_pose[:3, 3], child, to[:3, 3])
         else:
-            self.plant.AddDistanceConstraint(parent, at[:3, 3], child, to[:3, 3], row.distance)
+            self.plant.AddDistanceConstraint(parent, parent_pose[:3, 3], child, to[:3, 3], row.distance)
 
     def _note(self, model: DrakeModel, part: str, message: str) -> None:
         self.notes.append(BuildNote(model.spec.name, part, message))

@@ -249,13 +249,13 @@ def bodies_held_by_motors(model: mujoco.MjModel, layout: ModelLayout) -> dict[in
     for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
         above = actuators.get(link.parent)
         indices = layout.by_name.get(joint.name)
-        own = np.zeros(0, np.int64) if indices is None else indices.actuators
-        driven = indices is None or len(own) == len(indices.qvel) or joint.mimic is not None
+        actuator_ids = np.zeros(0, np.int64) if indices is None else indices.actuators
+        driven = indices is None or len(actuator_ids) == len(indices.qvel) or joint.mimic is not None
         if joint.name in following:
             motors = [layout.by_name[name].actuators for name in following[joint.name]]
-            own, driven = np.concatenate([np.zeros(0, np.int64), *motors]), True
+            actuator_ids, driven = np.concatenate([np.zeros(0, np.int64), *motors]), True
         if above is not None and driven:
-            actuators[link.index] = np.concatenate((above, own))
+            actuators[link.index] = np.concatenate((above, actuator_ids))
     for link in robot.links:
         if link.index not in actuators:
             model.body_gravcomp[layout.bodies[link.index]] = 0.0

@@ -147,13 +147,13 @@ def capture_without_forces(
     robot: SimulatedRobot,
     motion: MechanismState,
     link_motion: LinkMotion,
-    placed: ResolvedWorld,
+    resolved: ResolvedWorld,
     digest: str | None,
     *,
     links: bool,
 ) -> ModelState:
     """Return the state of one robot, with or without its links, without forces."""
-    T_world_parent = placed.pose(spec.parent_frame)
+    T_world_parent = resolved.pose(spec.parent_frame)
     motion, space = with_unit_quaternions(robot, motion), robot.kinematics.space
     exact = None
     if spec.has_floating_base and np.array_equal(T_world_parent, np.eye(4)):

@@ -416,19 +416,19 @@ def lumped_at_root(robot: RobotModel, inertias: list[BodyInertia]) -> list[BodyI
     rigid, T_root_link = rigid_bodies(robot), [np.eye(4)]
     for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
         T_root_link.append(T_root_link[link.parent] @ joint.T_parent_joint)
-    heavy = [at for at, inertia in enumerate(inertias) if rigid[at] == 0 and inertia.mass > 0.0]
+    heavy = [index for index, inertia in enumerate(inertias) if rigid[index] == 0 and inertia.mass > 0.0]
     if heavy in ([], [0]):
         return inertias
-    mass = np.array([inertias[at].mass for at in heavy])
-    centres = np.array([(T_root_link[at] @ [*inertias[at].xyz, 1.0])[:3] for at in heavy])
+    mass = np.array([inertias[index].mass for index in heavy])
+    centres = np.array([(T_root_link[index] @ [*inertias[index].xyz, 1.0])[:3] for index in heavy])
     centre = mass @ centres / mass.sum()
     total = np.zeros((3, 3))
-    for at, m, d in zip(heavy, mass, centres - centre, strict=True):
-        R = T_root_link[at][:3, :3] @ matrix_from_quat(inertias[at].quat_xyzw)
-        total += R @ np.diag(inertias[at].moments) @ R.T + m * (d @ d * np.eye(3) - np.outer(d, d))
+    for index, m, d in zip(heavy, mass, centres - centre, strict=True):
+        R = T_root_link[index][:3, :3] @ matrix_from_quat(inertias[index].quat_xyzw)
+        total += R @ np.diag(inertias[index].moments) @ R.T + m * (d @ d * np.eye(3) - np.outer(d, d))
     moments, axes = np.linalg.eigh(total)
     axes[:, 2] *= np.sign(np.linalg.det(axes))
     nothing = body_inertia(None, moves=False)
-    result = [nothing if at in heavy else inertia for at, inertia in enumerate(inertias)]
+    result = [nothing if index in heavy else inertia for index, inertia in enumerate(inertias)]
     result[0] = BodyInertia(float(mass.sum()), centre, quat_from_matrix(axes), moments)
     return result

@@ -568,15 +568,15 @@ class _Application:
         self.velocities_of |= closed.velocities_of
         return compared
 
-    def _beyond_limits(self, derived: Sequence[JointState], others: Collection[str]) -> dict[str, str]:
+    def _beyond_limits(self, derived: Sequence[JointState], other_joints: Collection[str]) -> dict[str, str]:
         """Return the derived joints that are refused, with the reasons, and the joints that follow them."""
         texts = {}
         for joint_state in derived:
             joint = self.robot.joint(joint_state.name) if joint_state.name in self.space.joint_positions else None
-            if joint is None or joint_state.positions is None or joint_state.name in others:
+            if joint is None or joint_state.positions is None or joint_state.name in other_joints:
                 continue
             leader = None if joint.mimic is None else joint.mimic.joint
-            reason = None if leader in others else self._fault(joint, joint_state)
+            reason = None if leader in other_joints else self._fault(joint, joint_state)
             if reason:
                 texts[joint_state.name] = reason
         return texts

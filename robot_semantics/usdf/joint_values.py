@@ -158,20 +158,22 @@ def joint_values(state: ModelState, space: JointSpace) -> JointValues:
     return JointValues(q, v, frozenset(positions_of), frozenset(velocities_of))
 
 
-def with_mimic_values(mimics: MimicMap, values: FloatArray, where: Mapping[str, slice], known: set[str]) -> FloatArray:
+def with_mimic_values(
+    mimics: MimicMap, values: FloatArray, slices: Mapping[str, slice], known_joints: set[str]
+) -> FloatArray:
     """Return `values` with the leaders and followers of known joints (`MimicMap.completed`).
 
     Args:
         mimics: the mimic map of positions or of velocities.
         values: (size,) positions or velocities.
-        where: the slice of each joint's values.
-        known: joints with known values; leaders and followers are added.
+        slices: the slice of each joint's values.
+        known_joints: joints with known values; leaders and followers are added.
     """
     mask = np.zeros(len(values), dtype=np.bool_)
-    for name in known:
-        mask[where[name]] = True
+    for name in known_joints:
+        mask[slices[name]] = True
     values, mask = mimics.completed(values, mask)
-    known.update(name for name, at in where.items() if mask[at].all())
+    known_joints.update(name for name, at in slices.items() if mask[at].all())
     return values
 
 

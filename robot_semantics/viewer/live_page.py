@@ -211,13 +211,13 @@ class LivePanel:
         try:
             moment = await run.io_bound(self._robots.snapshot, name)
         except RobotSemanticsError as error:
-            moment, told = None, f"It is not known what would move: {error}"
+            moment, reason = None, f"It is not known what would move: {error}"
         else:
-            told = "The ghost shows where the robots would be. These values would change:"
+            reason = "The ghost shows where the robots would be. These values would change:"
         self._question.clear()
         with self._question, ui.card().style("width: 100%; gap: 6px").props("role=group aria-label=restore"):
             ui.label(f"Restore {name}?").style("font-weight: 600; overflow-wrap: anywhere")
-            ui.label(told).style("font-size: 12px; overflow-wrap: anywhere")
+            ui.label(reason).style("font-size: 12px; overflow-wrap: anywhere")
             if moment is not None:
                 shown = live_moment(moment)
                 self._viewer.call("compareWith", {**shown, "label": name})
@@ -254,19 +254,21 @@ class LivePanel:
 
     async def _list(self) -> None:
         try:
-            found = await run.io_bound(self._robots.snapshots)
+            snapshots = await run.io_bound(self._robots.snapshots)
         except RobotSemanticsError as error:
             self._show_report([str(error)])
             return
         # A new button under the pointer would lose the click.
-        if found is None or found == self._listed:
+        if snapshots is None or snapshots == self._listed:
             return
-        self._listed = list(found)
+        self._listed = list(snapshots)
         known = self._stances
-        self._stances = {item: known[item] if item in known else await self._read(item[0]) for item in found[:PICTURED]}
+        self._stances = {
+            item: known[item] if item in known else await self._read(item[0]) for item in snapshots[:PICTURED]
+        }
         self._rows.clear()
         with self._rows:
-            for name, about in found:
+            for name, about in snapshots:
                 self._row(name, about)
 
     async def _read(self, name: str) -> dict[str, LiveStance]:

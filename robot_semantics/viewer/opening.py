@@ -354,10 +354,10 @@ def _worlds(sources: Sequence[_Source], actors: _Actors, diagnostics: Diagnostic
 
 
 def moment_of(
-    path: Path, state: WorldState, actors: Mapping[str, Actor], diagnostics: Diagnostics, said: set[str]
+    path: Path, state: WorldState, actors: Mapping[str, Actor], diagnostics: Diagnostics, noted: set[str]
 ) -> Moment:
-    """Return a state of `path` as a moment. Each difference from the state gives one message; `said` has the names that
-    were reported.
+    """Return a state of `path` as a moment. Each difference from the state gives one message; `noted` has the names
+    that were reported.
     """
     world = resolve_with(state, robots={name: actor.kinematics for name, actor in actors.items()})
     stances: dict[str, Stance] = {}
@@ -369,8 +369,8 @@ def moment_of(
         stances[model.name], applied = _stance(actor, model, world)
         place = SourcePlace(str(path), path=element_path(model))
         for item in applied.items:
-            if item.subject not in said and (item.derived or not item.done):
-                said.add(item.subject)
+            if item.subject not in noted and (item.derived or not item.done):
+                noted.add(item.subject)
                 tell = diagnostics.note if item.done else diagnostics.warning
                 tell("derived" if item.done else "not-shown", str(item), place)
         parents[model.name] = world.pose(model.parent)
@@ -388,13 +388,13 @@ def _stance(actor: Actor, model: ModelState, world: ResolvedWorld) -> tuple[Stan
     """Return the stance of a robot: the root link has the stated pose, and the virtual joint the nearest possible
     position.
     """
-    kinematics, own = actor.kinematics, Base.of(actor.model)
+    kinematics, base = actor.kinematics, Base.of(actor.model)
     # A picture does not need a frame without a stated pose.
-    frame = own.frame if own.frame in world.index else model.parent
-    applied = apply_model_state(model, world, kinematics, base=replace(own, frame=frame, placeable=True))
+    frame = base.frame if base.frame in world.index else model.parent
+    applied = apply_model_state(model, world, kinematics, base=replace(base, frame=frame, placeable=True))
     q = applied.positions
-    if own.joint.position_count and applied.base_positions is None:
-        nearest = joint_motion(own.joint, xyz_quat_from_matrix(world.pose(model.name, frame)), None)
+    if base.joint.position_count and applied.base_positions is None:
+        nearest = joint_motion(base.joint, xyz_quat_from_matrix(world.pose(model.name, frame)), None)
         if isinstance(nearest, JointMotion):
-            q[kinematics.space.positions_of(own.joint)] = nearest.positions
+            q[kinematics.space.positions_of(base.joint)] = nearest.positions
     return Stance(q, world.pose(model.name) @ invert(kinematics.T_parent_root(q))), applied

@@ -66,12 +66,12 @@ class Camera:
 
     def project(self, points: FloatArray) -> FloatArray:
         """Return (n, 3) pixel x, pixel y and depth [m] of (n, 3) points in the world."""
-        at = points @ self.T_camera_world[:3, :3].T + self.T_camera_world[:3, 3]
-        depth = np.maximum(at[:, 2], 1e-9)
+        camera_points = points @ self.T_camera_world[:3, :3].T + self.T_camera_world[:3, 3]
+        depth = np.maximum(camera_points[:, 2], 1e-9)
         width, height = self.size
-        x = self.focal * at[:, 0] / depth + 0.5 * width
-        y = self.focal * at[:, 1] / depth + 0.5 * height
-        return np.column_stack([x, y, at[:, 2]])
+        x = self.focal * camera_points[:, 0] / depth + 0.5 * width
+        y = self.focal * camera_points[:, 1] / depth + 0.5 * height
+        return np.column_stack([x, y, camera_points[:, 2]])
 
 
 def fit_camera(
@@ -202,12 +202,12 @@ def _draw_triangles(
         near = near + weight / corners[:, corner, 2]
     nearness = _linear(near, columns, rows)[inside].astype(np.float32)
     number, row, column = np.nonzero(inside)
-    at = (top[number] + row) * width + left[number] + column
+    pixels = (top[number] + row) * width + left[number] + column
     who = numbers[number] + 1
     # Positive floats have the order of their bits; the triangle's number in the lower bits decides between equal
     # depths.
     key = nearness.view(np.uint32).astype(np.uint64) << np.uint64(32) | who.astype(np.uint64)
-    np.maximum.at(seen, at, key)
+    np.maximum.at(seen, pixels, key)
 
 
 def _linear(coefficients: FloatArray, columns: IntArray, rows: IntArray) -> FloatArray:
@@ -387,8 +387,8 @@ def _triangles(scene: Scene, view: View) -> _Mesh:
         if actor.name not in moment.stances:
             continue
         poses = link_poses(actor, moment.stances[actor.name])
-        wanted = [name for name in groups if name in actor.model.semantics.groups]
-        in_group = groups_of_links(actor.model, wanted)
+        group_names = [name for name in groups if name in actor.model.semantics.groups]
+        in_group = groups_of_links(actor.model, group_names)
         for shown in actor.surfaces:
             if shown.kind not in (view.kind, "both", "missing", "uncovered", "sphere"):
                 continue
@@ -404,7 +404,7 @@ def _triangles(scene: Scene, view: View) -> _Mesh:
             rgba = np.empty((len(surface.faces), 4), dtype=np.float32)
             if groups and shown.kind not in ("uncovered", "sphere"):
                 number = in_group[shown.link]
-                rgba[:] = FADED if number < 0 else group_colour(list(groups).index(wanted[number]))
+                rgba[:] = FADED if number < 0 else group_colour(list(groups).index(group_names[number]))
             elif shown.rgba is None and surface.colours is not None:
                 rgba[:] = surface.colours / 255.0
             else:

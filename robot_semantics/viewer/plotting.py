@@ -135,7 +135,7 @@ def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | 
     # Robots below each other would need a strip that is longer than any page.
     columns = math.ceil(math.sqrt(len(panels)))
     lines = [panels[at : at + columns] for at in range(0, len(panels), columns)]
-    heights = [max(_height(entry in paths, len(own)) for entry, own in line) for line in lines]
+    heights = [max(_height(entry in paths, len(own_rows)) for entry, own_rows in line) for line in lines]
     width = WIDTH if columns == 1 else PANEL_WIDTH * columns
     # Text stays text in an SVG, also with dollar signs; the same series gives the same file.
     with rc_context(
@@ -143,8 +143,8 @@ def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | 
     ):
         figure = Figure(figsize=(width, sum(heights) + 0.8), layout="constrained")
         cells = figure.subfigures(len(lines), columns, squeeze=False, height_ratios=heights)
-        for cell, (entry, own) in zip(cells.ravel(), panels, strict=False):
-            _draw_panel(cell, data, entry if entry in paths else None, own, several=len(panels) > 1)
+        for cell, (entry, own_rows) in zip(cells.ravel(), panels, strict=False):
+            _draw_panel(cell, data, entry if entry in paths else None, own_rows, several=len(panels) > 1)
         figure.suptitle(shown(title, LONGEST_TITLE))
         metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(out.suffix, {})
         figure.savefig(out, format=out.suffix[1:], dpi=110, metadata=metadata)
@@ -163,12 +163,12 @@ def _chosen(
     if model is not None and model not in names:
         raise UnknownNameError("model", model, names)
     models = [entry for entry in series.models if model in (None, entry.name)]
-    wanted = [_reading(name, models) for name in joints]
+    readings = [_reading(name, models) for name in joints]
     rows = [
         (entry, name)
         for entry in models
         for name in entry.variables
-        if not joints or (entry.name, _joint_of(name)) in wanted
+        if not joints or (entry.name, _joint_of(name)) in readings
     ]
     return models, rows
 
@@ -180,19 +180,19 @@ def _reading(name: str, models: Sequence[ModelSeries]) -> tuple[str, str]:
         UnknownNameError: there is none.
         RequestError: there are two.
     """
-    found = {
+    readings = {
         (entry.name, _joint_of(variable)): None
         for entry in models
         for variable in entry.variables
         for word in {variable, _joint_of(variable), variable.replace("[", "/").rstrip("]")}
         if name in (word, f"{entry.name}/{word}")
     }
-    if len(found) > 1:
-        first, second = (f"joint '{joint}' of model '{model}'" for model, joint in [*found][:2])
+    if len(readings) > 1:
+        first, second = (f"joint '{joint}' of model '{model}'" for model, joint in [*readings][:2])
         raise RequestError(f"--joint '{name}' can be {first} or {second}: write MODEL/NAME, or choose with --model")
-    if not found:
+    if not readings:
         raise UnknownNameError("joint", name, {_joint_of(known) for entry in models for known in entry.variables})
-    return next(iter(found))
+    return next(iter(readings))
 
 
 def _refuse_large(model: ModelSeries) -> None:

@@ -235,10 +235,10 @@ def semantics_of(kinematics: ForwardKinematics) -> JsonObject:
 
 def _joint(actor: Actor, joint: JointModel) -> JsonObject:
     model, space = actor.model, actor.kinematics.space
-    where, mimics, mimic = space.positions_of(joint) if joint.position_count else slice(0, 0), space.mimics, None
-    if joint.mimic is not None and where.start in mimics.followers:
+    positions, mimics, mimic = space.positions_of(joint) if joint.position_count else slice(0, 0), space.mimics, None
+    if joint.mimic is not None and positions.start in mimics.followers:
         parts = (mimics.source, mimics.factor, mimics.offset)
-        mimic = {"leader": joint.mimic.joint, "parts": np.stack([part[where] for part in parts], axis=1).tolist()}
+        mimic = {"leader": joint.mimic.joint, "parts": np.stack([part[positions] for part in parts], axis=1).tolist()}
     return {
         "name": joint.name,
         "type": joint.type.value,
@@ -247,7 +247,7 @@ def _joint(actor: Actor, joint: JointModel) -> JsonObject:
         "T": joint.T_parent_joint.ravel().tolist(),
         "axis": joint.axis.tolist(),
         "plane": rotation_from_z(joint.axis).ravel().tolist() if joint.motion.is_planar else None,
-        "at": where.start,
+        "at": positions.start,
         "count": joint.position_count,
         "lower": joint.limits.lower if math.isfinite(joint.limits.lower) else None,
         "upper": joint.limits.upper if math.isfinite(joint.limits.upper) else None,
@@ -257,13 +257,13 @@ def _joint(actor: Actor, joint: JointModel) -> JsonObject:
 
 
 def _part(shown: LinkSurface, surfaces: Mapping[int, int]) -> JsonObject:
-    own = shown.rgba is None and shown.surface.colours is not None
+    has_own_colours = shown.rgba is None and shown.surface.colours is not None
     return {
         "link": shown.link,
         "surface": surfaces[id(shown.surface)],
         "T": shown.T_link_surface.ravel().tolist(),
-        "rgba": None if own else list(shown.rgba or PLAIN),
-        "own": own,
+        "rgba": None if has_own_colours else list(shown.rgba or PLAIN),
+        "own": has_own_colours,
         "kind": shown.kind,
         "yUp": shown.surface.y_up,
     }
@@ -317,11 +317,11 @@ def _problems(problems: Iterable[Diagnostic]) -> list[JsonObject]:
     return [
         {
             "code": code,
-            "count": len(found),
-            "text": found[0].message,
-            "place": f"{Path(found[0].place.source).name}:{found[0].place.line or 1}",
-            "whole": str(found[0]),
+            "count": len(equal_problems),
+            "text": equal_problems[0].message,
+            "place": f"{Path(equal_problems[0].place.source).name}:{equal_problems[0].place.line or 1}",
+            "whole": str(equal_problems[0]),
             "remedy": REMEDIES.get(code),
         }
-        for code, found in sorted(by_code.items(), key=lambda item: -len(item[1]))
+        for code, equal_problems in sorted(by_code.items(), key=lambda item: -len(item[1]))
     ]

@@ -182,16 +182,16 @@ class OwnPageOnly:
         for name, value in scope["headers"]:
             values.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
         in_query = self._token is not None and self._token.is_in_query(scope["query_string"])
-        known = self._token is None or self._token.is_in_cookies(values.get("cookie", []))
+        is_known = self._token is None or self._token.is_in_cookies(values.get("cookie", []))
         if not self._is_own(scope, values, is_opened=in_query):
             refusal = FOREIGN
-        elif not (in_query or known):
+        elif not (in_query or is_known):
             refusal = NO_TOKEN
         else:
             connection = scope.get("state", {}).get(CONNECTION)
             if connection is not None:
                 connection.is_owners = True
-            cookie = self._token.cookie if self._token is not None and not known else None
+            cookie = self._token.cookie if self._token is not None and not is_known else None
             await self._application(scope, receive, _guarded(send, cookie) if scope["type"] == "http" else send)
             return
         if scope["type"] == "websocket":
@@ -464,17 +464,17 @@ class _UnconnectedPages:
 
 def _follow(viewer: ViewerElement, content: FreshContent[bytes]) -> None:
     """Reload the content of a page when it changes; show a message if the files cannot be shown."""
-    seen, told = content.version, ""
+    seen, last_text = content.version, ""
 
     async def poll() -> None:
-        nonlocal seen, told
+        nonlocal seen, last_text
         await run.io_bound(content.refresh)
         if content.version != seen:
             seen = content.version
             viewer.run_method("reload")
-        if content.problem != told:
-            told = content.problem
-            viewer.call("message", told)
+        if content.problem != last_text:
+            last_text = content.problem
+            viewer.call("message", last_text)
 
     ui.timer(LOOK_S, poll)
 

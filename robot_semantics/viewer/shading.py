@@ -41,18 +41,20 @@ def corner_normals(surface: Surface) -> npt.NDArray[np.float32]:
     extent = max(float(np.ptp(surface.vertices, axis=0).max()), 1e-12)
     cells = np.round((surface.vertices - surface.vertices.min(axis=0)) * (1e5 / extent)).astype(np.int64)
     _, same = np.unique((cells[:, 0] << 42) | (cells[:, 1] << 21) | cells[:, 2], return_inverse=True)
-    at = same[surface.faces].ravel()
+    corners = same[surface.faces].ravel()
     weights, flat = np.repeat(areas, 3, axis=0), np.repeat(_unit(areas), 3, axis=0)
     normals = flat.copy()
     rest = np.argsort(np.linalg.norm(weights, axis=-1), kind="stable")
     # At each vertex, the largest face collects its smooth neighbours; then the largest of the rest, and so on.
     for _ in range(_SIDES):
-        leader = np.zeros(at.max() + 1, dtype=np.int64)
-        leader[at[rest]] = rest
-        along = (flat[rest] * flat[leader[at[rest]]]).sum(axis=-1) > _CREASE
+        leader = np.zeros(corners.max() + 1, dtype=np.int64)
+        leader[corners[rest]] = rest
+        along = (flat[rest] * flat[leader[corners[rest]]]).sum(axis=-1) > _CREASE
         one = rest[along]
-        sums = np.stack([np.bincount(at[one], weights[one, axis], at.max() + 1) for axis in range(3)], axis=-1)
-        normals[one] = _unit(sums)[at[one]]
+        sums = np.stack(
+            [np.bincount(corners[one], weights[one, axis], corners.max() + 1) for axis in range(3)], axis=-1
+        )
+        normals[one] = _unit(sums)[corners[one]]
         rest = rest[~along]
     result: npt.NDArray[np.float32] = normals.reshape(-1, 3, 3).astype(np.float32)
     result.setflags(write=False)

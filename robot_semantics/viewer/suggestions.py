@@ -83,27 +83,27 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
         semantic: the same semantics as an SRDF tree.
         free_pose: gives the suggested poses, when they are added; None: they are the default positions.
     """
-    found: list[Suggestion] = []
+    result: list[Suggestion] = []
     kind = base_type(robot)
     frame = new.VIRTUAL_JOINT_FRAMES[kind]
     if not semantic.virtual_joints and robot.root_link != frame:
         joint = new.virtual_joint(virtual_joint_name(robot, frame), kind, frame, robot.root_link)
-        found.append(_adding("virtual joint", f"{kind} virtual joint: {robot.root_link} in {frame}", joint))
+        result.append(_adding("virtual joint", f"{kind} virtual joint: {robot.root_link} in {frame}", joint))
     stated = {group.name for group in semantic.groups}
     effectors = {item.name for item in semantic.end_effectors}
     for name, hand, chain in named_chains(robot):
         if name not in stated:
             members = new.group_members(chains=[(chain.base, chain.tip)])
             title = f"group {name}: chain {chain.base} → {chain.tip}, {len(chain.joints)} joints"
-            found.append(_adding("group", title, new.group(name, members)))
+            result.append(_adding("group", title, new.group(name, members)))
         if chain.hand and hand not in stated:
             members = new.group_members(links=chain.hand)
-            found.append(_adding("group", f"group {hand}: {len(chain.hand)} links", new.group(hand, members)))
+            result.append(_adding("group", f"group {hand}: {len(chain.hand)} links", new.group(hand, members)))
         if chain.hand and {name, hand} <= stated and not any(item.group == hand for item in semantic.end_effectors):
             effector = hand if hand not in effectors else f"{hand}_effector"
             element = new.end_effector(effector, hand, chain.tip, name)
-            found.append(_adding("end effector", f"end effector {effector} on {chain.tip}", element))
-    found += _home_poses(robot, semantic, free_pose)
+            result.append(_adding("end effector", f"end effector {effector} on {chain.tip}", element))
+    result += _home_poses(robot, semantic, free_pose)
     passive = [
         joint.name
         for joint in robot.joints
@@ -111,8 +111,8 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
     ]
     if passive:
         title = f"passive joint{'s' * (len(passive) > 1)} {', '.join(passive)}"
-        found.append(_adding("passive joint", title, *map(new.passive_joint, passive)))
-    return [*found, *_more_groups(robot, semantic), *_feet(robot, semantic), *_mirrored(robot, semantic)]
+        result.append(_adding("passive joint", title, *map(new.passive_joint, passive)))
+    return [*result, *_more_groups(robot, semantic), *_feet(robot, semantic), *_mirrored(robot, semantic)]
 
 
 def accept_all(
@@ -308,22 +308,25 @@ def _mirrored_values(
     """
     kinematics = ForwardKinematics(robot)
     poses = kinematics.link_poses(kinematics.space.neutral())
-    found: dict[str, tuple[float, ...]] = {}
+    mirrored: dict[str, tuple[float, ...]] = {}
     for name, numbers in values.items():
         other = mirrored_name(name)
         if numbers is None or len(numbers) != 1 or name not in robot.joint_index or other not in robot.joint_index:
             return None
-        here, there = robot.joint(name), robot.joint(str(other))
-        if here.type is not there.type:
+        joint_model, partner = robot.joint(name), robot.joint(str(other))
+        if joint_model.type is not partner.type:
             return None
-        axes = [poses[robot.link_index[joint.child_link]][:3, :3] @ np.asarray(joint.axis) for joint in (here, there)]
+        axes = [
+            poses[robot.link_index[joint.child_link]][:3, :3] @ np.asarray(joint.axis)
+            for joint in (joint_model, partner)
+        ]
         # A mirror turns a rotation round.
-        image = axes[0] * ((1.0, -1.0, 1.0) if here.type.value == "prismatic" else (-1.0, 1.0, -1.0))
+        image = axes[0] * ((1.0, -1.0, 1.0) if joint_model.type.value == "prismatic" else (-1.0, 1.0, -1.0))
         share = float(image @ axes[1])
         if abs(abs(share) - 1.0) > MIRROR_TOLERANCE:
             return None
-        found[str(other)] = (numbers[0] if share > 0.0 else -numbers[0],)
-    return found
+        mirrored[str(other)] = (numbers[0] if share > 0.0 else -numbers[0],)
+    return mirrored
 
 
 def virtual_joint_name(robot: RobotModel, frame: str) -> str:
@@ -348,16 +351,16 @@ def named_chains(robot: RobotModel) -> list[tuple[str, str, Chain]]:
     """Return the arms, legs and heads of a robot: the group's name, the name for its hand, and the chain."""
     kinds = [(_kind(chain), chain) for chain in chains(robot)]
     plain = Counter(kind for kind, chain in kinds if not _side(chain.tip))
-    known: set[str] = set()
+    used_names: set[str] = set()
 
     def free(kind: str, of: str, tip: str) -> str:
         # The side; without a side, the first word of the tip's name if there are several chains.
         prefix = _side(tip) or (tip.split("_")[0] if plain[of] > 1 else "")
         name = first = f"{prefix}_{kind}" if prefix else kind
         number = 2
-        while name in known:
+        while name in used_names:
             name, number = f"{first}_{number}", number + 1
-        known.add(name)
+        used_names.add(name)
         return name
 
     named = []
@@ -409,18 +412,18 @@ def chains(robot: RobotModel) -> Iterator[Chain]:
     waiting = [(robot.root_link, child) for child in moving[robot.root_link]]
     while waiting:
         base, link = waiting.pop(0)
-        way = [base, link]
+        links = [base, link]
         while len(on := moving[link]) == 1:
             (link,) = on
-            way.append(link)
-        base, joints = _driven_part(way, joint_above)
+            links.append(link)
+        base, joints = _driven_part(links, joint_above)
         if (
             len(joints) >= ARM_JOINTS
             and on
             and all(moves[child] <= FINGER_JOINTS or HAND.search(child) for child in on)
         ):
             above = joint_above[link]
-            tip = link if _is_moving(above) else way[-2]
+            tip = link if _is_moving(above) else links[-2]
             hand = _below(children, [link] if tip != link else on)
             yield Chain(base, tip, tuple(joints), tuple(hand))
             continue
@@ -432,13 +435,13 @@ def chains(robot: RobotModel) -> Iterator[Chain]:
         waiting += [(link, child) for child in on]
 
 
-def _driven_part(way: Sequence[str], joint_above: Mapping[str, JointModel]) -> tuple[str, list[str]]:
+def _driven_part(links: Sequence[str], joint_above: Mapping[str, JointModel]) -> tuple[str, list[str]]:
     """Return the link above the first driven joint of a row of links, and the driven joints.
 
     The fixed joints above it belong to no group.
     """
-    driven = [at for at in range(1, len(way)) if _is_driven(joint_above[way[at]])]
-    return way[driven[0] - 1 if driven else 0], [joint_above[way[at]].name for at in driven]
+    driven = [at for at in range(1, len(links)) if _is_driven(joint_above[links[at]])]
+    return links[driven[0] - 1 if driven else 0], [joint_above[links[at]].name for at in driven]
 
 
 def _moving_joints(robot: RobotModel, children: Mapping[str, Sequence[str]]) -> dict[str, int]:
@@ -451,7 +454,7 @@ def _moving_joints(robot: RobotModel, children: Mapping[str, Sequence[str]]) -> 
 
 def _home_poses(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose | None) -> list[Suggestion]:
     stated = {group for group, _ in robot.semantics.states}
-    found = []
+    poses = []
     unions = {group.name for group in semantic.groups if group.subgroups or group.name == "base"}
     for group in robot.semantics.groups.values():
         if group.name not in stated | unions and group.active_joints:
@@ -459,8 +462,8 @@ def _home_poses(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
             if free_pose is not None:
                 title += ", moved until free of collision"
             edit = partial(_add_home, robot=robot, group=group.name, joints=group.active_joints, free_pose=free_pose)
-            found.append(Suggestion("state", title, edit))
-    return found
+            poses.append(Suggestion("state", title, edit))
+    return poses
 
 
 def _add_home(

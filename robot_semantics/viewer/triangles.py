@@ -61,13 +61,13 @@ def _turned(radii: list[float], heights: list[float]) -> Surface:
     angles = np.linspace(0.0, 2.0 * np.pi, SEGMENTS, endpoint=False)
     ring = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
     rows = [np.column_stack([radius * ring, np.full(SEGMENTS, z)]) for radius, z in zip(radii, heights, strict=True)]
-    here = np.arange(SEGMENTS)
-    there = (here + 1) % SEGMENTS
+    start = np.arange(SEGMENTS)
+    end = (start + 1) % SEGMENTS
     faces = []
     for row in range(len(rows) - 1):
         above, below = row * SEGMENTS, (row + 1) * SEGMENTS
-        faces.append(np.column_stack([above + here, below + here, below + there]))
-        faces.append(np.column_stack([above + here, below + there, above + there]))
+        faces.append(np.column_stack([above + start, below + start, below + end]))
+        faces.append(np.column_stack([above + start, below + end, above + end]))
     vertices, triangles = np.concatenate(rows), np.concatenate(faces)
     # If a row is a single point, one of the two triangles of each piece has no area.
     a, b, c = (vertices[triangles[:, corner]] for corner in range(3))

@@ -53,7 +53,7 @@ def witnesses(scene: Scene, path: Path) -> tuple[CollisionWitness, ...]:
         RobotSemanticsError: the file is of another kind, or no robot has its links.
         OSError: it cannot be read.
     """
-    found: list[tuple[float, CollisionWitness]] = []
+    candidates: list[tuple[float, CollisionWitness]] = []
     try:
         for pair in json.loads(read_named(path, 8 * MAX_BYTES))["pairs"]:
             witness = pair.get("deepest") or pair.get("first")
@@ -68,16 +68,16 @@ def witnesses(scene: Scene, path: Path) -> tuple[CollisionWitness, ...]:
                 "positions": positions,
                 "text": text,
             }
-            found.append((pair["fraction"] or 0.0, item))
+            candidates.append((pair["fraction"] or 0.0, item))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         what = f"{type(error).__name__}: {error}"
         raise RobotSemanticsError(f"{path}: not a report of a collision matrix ({what})") from None
-    links = {name for _, item in found for name in (item["link1"], item["link2"])}
-    variables = {name for _, item in found for name in item["positions"]}
+    links = {name for _, item in candidates for name in (item["link1"], item["link2"])}
+    variables = {name for _, item in candidates for name in item["positions"]}
     for actor in scene.actors:
         if links <= set(actor.model.link_index) and variables <= set(actor.kinematics.space.index):
-            found.sort(key=lambda item: item[0])
-            return tuple({**item, "actor": actor.name} for _, item in found)
+            candidates.sort(key=lambda item: item[0])
+            return tuple({**item, "actor": actor.name} for _, item in candidates)
     raise RobotSemanticsError(f"{path}: no shown robot has the links and joints of this report")
 
 
@@ -174,7 +174,7 @@ class CollisionWork:
         if version == self._checked:
             return
         robot, text = session.robot, session.text
-        found: list[PoseProblem] = []
+        problems: list[PoseProblem] = []
         if text.semantic.states:
             with suppress(RobotSemanticsError):
                 poses, space = self.poses(), JointSpace.of(robot)
@@ -184,10 +184,10 @@ class CollisionWork:
                         q, _ = closed_pose(kinematics, with_state(space, state.group, state.name))
                         place = text.semantic.places.place(state.at)
                         pairs = poses.unusual(q, [joint.name for joint in state.joints])
-                        found += _pose_problems(robot, pairs, f"{state.group}/{state.name}", place)
+                        problems += _pose_problems(robot, pairs, f"{state.group}/{state.name}", place)
         self._checked = version
-        if tuple(found) != self.pose_problems:
-            self.pose_problems = tuple(found)
+        if tuple(problems) != self.pose_problems:
+            self.pose_problems = tuple(problems)
             self.version += 1
 
     # --- the matrix

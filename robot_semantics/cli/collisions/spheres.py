@@ -142,19 +142,19 @@ def _generate_arguments(parser: argparse.ArgumentParser) -> None:
 def generate(arguments: argparse.Namespace) -> None:
     """Fit spheres, print each link, and write an SRDF at the end; an interrupted run leaves no file."""
     robot = inputs.load(arguments, whole=True)
-    wanted = {robot.link(name).name for name in arguments.link}
+    link_names = {robot.link(name).name for name in arguments.link}
     pieces = collision_pieces(robot, arguments)
     if not pieces:
         raise RobotSemanticsError(f"'{shown(robot.name)}' has {NO_GEOMETRY}")
     tasks = []
     for link in robot.links:
-        own = tuple(piece for piece in pieces if piece.link == link.index)
+        link_pieces = tuple(piece for piece in pieces if piece.link == link.index)
         given = robot.semantics.link_spheres.get(link.name)
-        if not wanted and given is not None and given[0].radius == 0.0:
+        if not link_names and given is not None and given[0].radius == 0.0:
             print_note(f"note: {link.name}: radius 0 in the SRDF; --link {link.name} fits it")
-        elif own and (not wanted or link.name in wanted):
-            tasks.append(FitTask(link.name, own, arguments.count, arguments.overshoot, arguments.seed))
-        elif link.name in wanted:
+        elif link_pieces and (not link_names or link.name in link_names):
+            tasks.append(FitTask(link.name, link_pieces, arguments.count, arguments.overshoot, arguments.seed))
+        elif link.name in link_names:
             raise RobotSemanticsError(f"link '{link.name}' has no collision geometry")
     text = SrdfText.from_file(arguments.srdf) if arguments.srdf else SrdfText.empty(robot.name)
     stated = {spheres.link for spheres in text.semantic.link_spheres}

@@ -121,18 +121,18 @@ def robot_argument(text: str) -> DescriptionArgument:
     return _only_reading(text, there, _in_words) or _plain_robot(text)
 
 
-def _only_reading(text: str, there: Sequence[Value], in_words: Callable[[Value], str]) -> Value | None:
+def _only_reading(text: str, readings: Sequence[Value], in_words: Callable[[Value], str]) -> Value | None:
     """Return the only reading whose files exist, where a ``/`` is rather of a path than of a name; None without one.
 
     Raises:
         RobotSemanticsError: there are two.
     """
-    if len(there) > 1:
-        there = [way for way in there if way.name is None or not _SEPARATORS & set(way.name)] or there
-    if len(there) > 1:
-        first, second = map(in_words, there[:2])
+    if len(readings) > 1:
+        readings = [way for way in readings if way.name is None or not _SEPARATORS & set(way.name)] or readings
+    if len(readings) > 1:
+        first, second = map(in_words, readings[:2])
         raise RobotSemanticsError(f"'{text}' can be {first}, or {second}: these files exist; './' begins a path")
-    return there[0] if there else None
+    return readings[0] if readings else None
 
 
 def _plain_robot(text: str) -> DescriptionArgument:
@@ -183,12 +183,12 @@ def _named_file(option: str, form: str, text: str) -> NamedArgument:
         RobotSemanticsError: the files of two readings exist.
     """
     ways = [NamedArgument(*way) for way in readings(text) if all(part is None or part.strip() for part in way)]
-    there = [way for way in ways if _is_there(way.value)]
+    existing = [way for way in ways if _is_there(way.value)]
 
     def in_words(way: NamedArgument) -> str:
         return f"the file '{way.value}'" + ("" if way.name is None else f" of robot '{way.name}'")
 
-    only = _only_reading(text, there, in_words)
+    only = _only_reading(text, existing, in_words)
     return _complete(option, form, text, *_plain_reading(text)) if only is None else only
 
 
@@ -321,7 +321,7 @@ def by_model(
     option: str,
     values: Sequence[Value],
     models: Collection[Model],
-    called: set[str] | None = None,
+    used_names: set[str] | None = None,
     source: str | None = None,
 ) -> dict[Model, list[Value]]:
     """Return the values of ``[NAME=]VALUE`` by model; a value without a name is for the only model.
@@ -330,8 +330,8 @@ def by_model(
         option: the option's name.
         values: its values.
         models: the names of the models; None for a model whose name is not known yet.
-        called: takes other names of the only model, or of that without a name, such as the name of its URDF, for the
-            caller to check.
+        used_names: takes other names of the only model, or of that without a name, such as the name of its URDF, for
+            the caller to check.
         source: the data that have the models; None: the command line has them.
 
     Raises:
@@ -351,8 +351,8 @@ def by_model(
             first = next(iter(names), None)
             hint = "" if first is None else f"; for example '{first}={value}'"
             raise UsageError(f"{words}: name the robot as in NAME=..., one of {', '.join(names) or 'none'}{hint}")
-        elif called is not None and (len(models) == 1 or "" in names):
-            called.add(value.name)
+        elif used_names is not None and (len(models) == 1 or "" in names):
+            used_names.add(value.name)
             model = names.get("", next(iter(models)))
         elif source is None:
             raise UsageError(f"{words}: {UnknownNameError('robot', value.name, names)}")
@@ -366,7 +366,7 @@ def one_by_model(
     option: str,
     values: Sequence[Value],
     models: Collection[Model],
-    called: set[str] | None = None,
+    used_names: set[str] | None = None,
     source: str | None = None,
 ) -> dict[Model, Value]:
     """Return the value of each model that has one; the arguments are as in `by_model`.
@@ -374,12 +374,12 @@ def one_by_model(
     Raises:
         UsageError, UnknownNameError: as `by_model`; also UsageError for two values of one model.
     """
-    found = by_model(option, values, models, called, source)
-    for rows in found.values():
+    values_by_model = by_model(option, values, models, used_names, source)
+    for rows in values_by_model.values():
         if len(rows) > 1:
             words = f"--{option.replace('_', '-')}"
             raise UsageError(f"{words} is given twice for one robot: '{rows[0]}' and '{rows[1]}'")
-    return {model: rows[0] for model, rows in found.items() if rows}
+    return {model: rows[0] for model, rows in values_by_model.items() if rows}
 
 
 def nanoseconds(text: str) -> int:

@@ -114,7 +114,7 @@ class Table:
         """Return the table for a terminal; it folds long cells and does not cut them."""
         from rich import table, text
 
-        made = table.Table(
+        rich_table = table.Table(
             title=self._title,
             title_justify="left",
             title_style="bold",
@@ -125,10 +125,10 @@ class Table:
             padding=(0, 2, 0, 0),
         )
         for column in self._columns:
-            made.add_column(column, overflow="fold")
+            rich_table.add_column(column, overflow="fold")
         for row in self._rows:
-            made.add_row(*map(text.Text, row))
-        return made
+            rich_table.add_row(*map(text.Text, row))
+        return rich_table
 
     def as_list(self, width: int) -> list[str]:
         """Return the rows one below the other, each cell with the name of its column, folded only at blanks."""

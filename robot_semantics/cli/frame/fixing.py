@@ -42,13 +42,13 @@ _LATE_DECLARATION = re.compile(rb"(\s+|\s*(?:<!--.*?-->\s*)+)(<\?xml\s[^>]*\?>)"
 _ELEMENTS = ("unknown-element", "unknown-shape")
 
 
-def fixed_text(file: Path, found: Iterable[Diagnostic]) -> tuple[bytes, bytes] | None:
-    """Return a file's bytes before and after the fixes; None if no problem in `found` can be fixed.
+def fixed_text(file: Path, diagnostics: Iterable[Diagnostic]) -> tuple[bytes, bytes] | None:
+    """Return a file's bytes before and after the fixes; None if no problem in `diagnostics` can be fixed.
 
     Raises:
         DescriptionError: the file cannot be read.
     """
-    problems = [problem for problem in found if Path(problem.place.source) == file]
+    problems = [problem for problem in diagnostics if Path(problem.place.source) == file]
     original = read_text(file)
     mended = mended_text(original, str(file), problems)
     return None if mended is None else (original, mended)
@@ -135,35 +135,35 @@ def _without_overlaps(edits: Iterable[Edit]) -> Iterator[Edit]:
 
 
 def _edits(text: XmlText, problem: Diagnostic) -> list[Edit]:
-    at = text.places.element_at(problem.place.line, problem.place.column)
-    if at is None:
+    element = text.places.element_at(problem.place.line, problem.place.column)
+    if element is None:
         return []
     attribute = problem.place.path.rpartition("/@")[2] if "/@" in problem.place.path else ""
     if problem.suggestion and problem.certain:
-        return _respelt(text, problem, at, attribute)
+        return _respelt(text, problem, element, attribute)
     mend = _MENDS.get(problem.code)
-    return mend(text, at) if mend else []
+    return mend(text, element) if mend else []
 
 
-def _respelt(text: XmlText, problem: Diagnostic, at: int, attribute: str) -> list[Edit]:
+def _respelt(text: XmlText, problem: Diagnostic, element: int, attribute: str) -> list[Edit]:
     """Return the edits that replace a misspelt name by the suggested name."""
     meant = problem.suggestion or ""
     if problem.code in _ELEMENTS:
-        return _renamed(text, at, meant)
+        return _renamed(text, element, meant)
     if problem.code == "unknown-attribute":
-        value = text.document.elements[at].get(attribute)
-        if value is None or text.document.elements[at].get(meant) is not None:
+        value = text.document.elements[element].get(attribute)
+        if value is None or text.document.elements[element].get(meant) is not None:
             return []
-        where = text.places.attribute_offset(at, attribute)
+        where = text.places.attribute_offset(element, attribute)
         return [Edit(where, where + len(attribute.encode()), meant.encode())]
-    written = text.document.elements[at].get(attribute) if attribute else text.document.elements[at].text
+    written = text.document.elements[element].get(attribute) if attribute else text.document.elements[element].text
     # A part of a value, such as a name without its namespace, is not replaced.
     if written is None or written.strip() != problem.name:
         return []
     if attribute:
-        return [text.attribute(at, attribute, meant)]
+        return [text.attribute(element, attribute, meant)]
     if problem.code == "unknown-parent":
-        return [Edit(*text.places.inner_span(at), escape(meant).encode())]
+        return [Edit(*text.places.inner_span(element), escape(meant).encode())]
     return []
 
 
@@ -184,19 +184,19 @@ def _without(text: XmlText, at: int) -> list[Edit]:
     return [text.removal(at)]
 
 
-def _without_if_said_already(text: XmlText, at: int) -> list[Edit]:
+def _without_if_said_already(text: XmlText, number: int) -> list[Edit]:
     """Return the edit that removes an element with the same words as an earlier one."""
-    element = text.document.elements[at]
+    element = text.document.elements[number]
     before = (
         text.places.verbatim(text.document.at(other)) for other in element.itersiblings(element.tag, preceding=True)
     )
-    return [text.removal(at)] if text.places.verbatim(at) in before else []
+    return [text.removal(number)] if text.places.verbatim(number) in before else []
 
 
-def _moved_out(text: XmlText, at: int) -> list[Edit]:
+def _moved_out(text: XmlText, element: int) -> list[Edit]:
     """Return the edit that moves an element allowed only in the root behind the root's child that contains it."""
     root = text.document.root
-    carrier = text.document.elements[at]
+    carrier = text.document.elements[element]
     while (above := carrier.getparent()) is not None and above is not root:
         carrier = above
     strays = [
@@ -204,18 +204,18 @@ def _moved_out(text: XmlText, at: int) -> list[Edit]:
         for child in carrier.iterchildren(etree.Element)
         if str(child.tag) in _OF_THE_ROOT and str(child.tag) not in _ELSEWHERE
     ]
-    if carrier is root or at not in strays:
+    if carrier is root or element not in strays:
         return []
     start, end = text.places.span(text.document.at(carrier))
-    kept, last = b"", start
+    rest, last = b"", start
     for stray in strays:
         removed = text.removal(stray)
-        kept += text.utf8[last : removed.start]
+        rest += text.utf8[last : removed.start]
         last = removed.end
     line = text.utf8[text.utf8.rfind(b"\n", 0, start) + 1 : start]
     between = (text.newline.encode() + line) if not line.strip() else b" "
     moved = b"".join(between + text.utf8[slice(*text.places.span(stray))] for stray in strays)
-    return [Edit(start, end, kept + text.utf8[last:end] + moved)]
+    return [Edit(start, end, rest + text.utf8[last:end] + moved)]
 
 
 _OF_THE_ROOT = frozenset(SRDF.root.children)

@@ -143,16 +143,16 @@ def add_loading_arguments(parser: argparse.ArgumentParser, *, several: bool = Fa
 
 
 def add_reader_options(
-    parser: argparse.ArgumentParser, *, several: bool = False, own: argparse._ActionsContainer | None = None
+    parser: argparse.ArgumentParser, *, several: bool = False, robot_group: argparse._ActionsContainer | None = None
 ) -> None:
     """Add the options of every reader of robots, `RobotOptions`; `robot_options` and `options_by_model` return them.
 
     Args:
         parser: the parser.
         several: there may be several robots; some options are given for each.
-        own: the group for the options of one robot.
+        robot_group: the group for the options of one robot.
     """
-    add_loops_argument(own or parser, several=several)
+    add_loops_argument(robot_group or parser, several=several)
     add_package_argument(parser)
     add_reading_arguments(parser)
 
@@ -174,7 +174,7 @@ def robot_options(arguments: argparse.Namespace) -> RobotOptions:
 def options_by_model(
     arguments: argparse.Namespace,
     models: Collection[Model],
-    called: set[str] | None = None,
+    used_names: set[str] | None = None,
     source: str | None = None,
 ) -> dict[Model, RobotOptions]:
     """Return the options for the readers of several robots by model; the arguments are as in `by_model`.
@@ -183,7 +183,7 @@ def options_by_model(
         UsageError, UnknownNameError: as `one_by_model`.
     """
     usual = robot_options(arguments)
-    loops = one_by_model("loops", arguments.loops, models, called, source)
+    loops = one_by_model("loops", arguments.loops, models, used_names, source)
     return {model: replace(usual, loops=loops[model].value) if model in loops else usual for model in models}
 
 
@@ -244,9 +244,9 @@ def read_given(
         UnknownNameError: the name of ``--loops`` is neither that of the only robot nor that of its URDF.
         DescriptionError: a URDF has no valid tree, or a file cannot be read.
     """
-    called: set[str] = set()
+    used_names: set[str] = set()
     names = [robot.name or str(robot) for robot in robots]
-    options = options_by_model(arguments, names, called) if robots else {}
+    options = options_by_model(arguments, names, used_names) if robots else {}
     models = []
     for robot, name in zip(robots, names, strict=True):
         try:
@@ -254,7 +254,7 @@ def read_given(
         except DescriptionError:
             refuse_wrong_kinds(robot.urdf, robot.srdf)
             raise
-        for other in called - {name, model.name}:
+        for other in used_names - {name, model.name}:
             raise UnknownNameError("robot", other, (name, model.name))
         if robot.srdf is None:
             offer_srdf(robot.urdf, f"{robot},")
@@ -320,14 +320,14 @@ def print_diagnostics(diagnostics: Diagnostics) -> None:
 
     Kinds that `check` cannot find, and notes, have their own lines.
     """
-    found = heard(diagnostics)
-    for line in line_of_each_kind([item for item in found if item.code in ALWAYS_SHOWN]):
+    problems = heard(diagnostics)
+    for line in line_of_each_kind([item for item in problems if item.code in ALWAYS_SHOWN]):
         print_note(line)
-    others = [item for item in found if item.severity is not Severity.NOTE and item.code not in ALWAYS_SHOWN]
+    others = [item for item in problems if item.severity is not Severity.NOTE and item.code not in ALWAYS_SHOWN]
     if others:
         tell = print_error if any(item.severity is Severity.ERROR for item in others) else print_note
         tell(_one_line(others))
-    for line in line_of_each_kind([item for item in found if item.severity is Severity.NOTE]):
+    for line in line_of_each_kind([item for item in problems if item.severity is Severity.NOTE]):
         print_note(line)
 
 

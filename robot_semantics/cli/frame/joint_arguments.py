@@ -113,21 +113,21 @@ def read_assignments(words: Iterable[str], models: JointNames) -> dict[JointRead
         UsageError: a word has another form, or a name is given twice.
         RobotSemanticsError: a name does not exist, or has two readings.
     """
-    found: dict[JointReading, tuple[float, ...]] = {}
+    assignments: dict[JointReading, tuple[float, ...]] = {}
     problems: list[RobotSemanticsError] = []
     for word in words:
         try:
             name, numbers = assignment("--joint", word)
             reading = read_joint(name, models)
-            if reading in found:
+            if reading in assignments:
                 raise UsageError(f"--joint {name} is given twice")
-            found[reading] = numbers
+            assignments[reading] = numbers
         except RobotSemanticsError as error:
             problems.append(error)
     if problems:
         kind = UsageError if any(isinstance(problem, UsageError) for problem in problems) else RobotSemanticsError
         raise kind("\nerror: ".join(map(str, problems))) if len(problems) > 1 else problems[0]
-    return found
+    return assignments
 
 
 def positions_by_variable(words: Iterable[str], model: str, space: JointSpace) -> dict[str, float]:
@@ -142,11 +142,11 @@ def positions_by_variable(words: Iterable[str], model: str, space: JointSpace) -
 
 def positions_by_model(words: Iterable[str], spaces: Mapping[str, JointSpace]) -> dict[str, dict[str, float]]:
     """Return the positions of the words of ``--joint`` for several robots, as `positions_by_variable`."""
-    found: dict[str, dict[str, float]] = {model: {} for model in spaces}
+    positions: dict[str, dict[str, float]] = {model: {} for model in spaces}
     models = {model: names_of(space) for model, space in spaces.items()}
     for reading, numbers in read_assignments(words, models).items():
         joint = spaces[reading.model].model.joint(reading.joint)
-        values = found[reading.model]
+        values = positions[reading.model]
         if reading.variable is not None:
             if len(numbers) != 1:
                 raise ArrayError(reading.variable, f"a variable has 1 position, not {len(numbers)}")
@@ -162,7 +162,7 @@ def positions_by_model(words: Iterable[str], spaces: Mapping[str, JointSpace]) -
         if twice := values.keys() & named.keys():
             raise UsageError(f"--joint gives '{min(twice)}' twice")
         values.update(named)
-    return found
+    return positions
 
 
 def named_state(word: str, robots: Mapping[str, RobotModel], option: str = "--state") -> tuple[str, NamedState]:
@@ -174,16 +174,18 @@ def named_state(word: str, robots: Mapping[str, RobotModel], option: str = "--st
         RobotSemanticsError: two states have this name.
     """
     state_word(word, option)
-    found: dict[tuple[str, str, str], NamedState] = {}
+    states: dict[tuple[str, str, str], NamedState] = {}
     for model, robot in robots.items():
         for part in _parts(word, model):
             for group, name in _splits(part):
                 if (group, name) in robot.semantics.states:
-                    found[model, group, name] = robot.semantics.states[group, name]
-    if len(found) > 1:
-        first, second = (f"state '{name}' of group '{group}' of model '{model}'" for model, group, name in [*found][:2])
+                    states[model, group, name] = robot.semantics.states[group, name]
+    if len(states) > 1:
+        first, second = (
+            f"state '{name}' of group '{group}' of model '{model}'" for model, group, name in [*states][:2]
+        )
         raise RobotSemanticsError(f"{option} '{word}' can be {first} or {second}: write MODEL/GROUP/NAME")
-    for (model, _, _), state in found.items():
+    for (model, _, _), state in states.items():
         return model, state
     owners = [model for model in robots if word.startswith(f"{model}/")] or list(robots)
     if len(owners) == 1:
@@ -206,9 +208,11 @@ def named_value(option: str, word: str, names: Collection[str], form: str) -> tu
         RobotSemanticsError: two names that exist begin the word.
     """
     ways = [(name, value) for name, value in readings(word) if name and value]
-    known = [way for way in ways if way[0] in names]
-    if len(known) > 1:
-        raise RobotSemanticsError(f"{option} '{word}' can be of '{known[0][0]}' or of '{known[1][0]}': rename one")
+    existing = [way for way in ways if way[0] in names]
+    if len(existing) > 1:
+        raise RobotSemanticsError(
+            f"{option} '{word}' can be of '{existing[0][0]}' or of '{existing[1][0]}': rename one"
+        )
     if not ways:
         raise UsageError(f"{option} takes {form}, not '{word}'")
-    return (known or ways)[0]
+    return (existing or ways)[0]

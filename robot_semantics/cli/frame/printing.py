@@ -97,12 +97,12 @@ def _one_of(texts: Sequence[str]) -> Sequence[str]:
     """Return texts that differ only in the names at their start as one text."""
     subjects = [_SUBJECT.match(text) for text in texts]
     names = [_NAMED.findall(subject[0]) for subject in subjects if subject]
-    differing = [at for at in range(len(names[0])) if len({row[at] for row in names}) > 1] if names else []
+    differing = [column for column in range(len(names[0])) if len({row[column] for row in names}) > 1] if names else []
     if len(texts) == 1 or not differing:
         return texts
     # The last name that differs is the most special: a joint of a model.
-    noun = next((names[0][at][0] for at in reversed(differing) if names[0][at][0] != "of"), "item")
-    others = ["/".join(row[at][1] for at in differing) for row in names[1:]]
+    noun = next((names[0][column][0] for column in reversed(differing) if names[0][column][0] != "of"), "item")
+    others = ["/".join(row[column][1] for column in differing) for row in names[1:]]
     return [f"{counted(len(texts), noun)}: {texts[0]}; likewise: {quoted(others, _MOST_NAMES)}"]
 
 

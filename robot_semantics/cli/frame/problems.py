@@ -120,9 +120,9 @@ def package_paths() -> list[str]:
     return list(project_settings(Path()).get("package_path", ()))
 
 
-def _codes(codes: object, where: str) -> frozenset[str]:
+def _codes(codes: object, key: str) -> frozenset[str]:
     if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
-        raise UsageError(f"{where} must be a list of codes, not {codes!r}")
+        raise UsageError(f"{key} must be a list of codes, not {codes!r}")
     if not codes:
         return frozenset()
     # Import here what only some reports need: it reads the pages of all codes.
@@ -132,7 +132,7 @@ def _codes(codes: object, where: str) -> frozenset[str]:
         if code not in explanations() and code != MORE:
             nearest = did_you_mean(code, explanations())
             raise UsageError(
-                f"{where}: unknown problem code '{code}'" + (f"; did you mean '{nearest}'?" if nearest else "")
+                f"{key}: unknown problem code '{code}'" + (f"; did you mean '{nearest}'?" if nearest else "")
             )
     return frozenset(codes)
 
@@ -310,15 +310,15 @@ class ProblemsJson(TypedDict):
     diagnostics: list[JsonObject]
 
 
-def problems_json(found: Sequence[Diagnostic], *, ok: bool) -> ProblemsJson:
+def problems_json(problems: Sequence[Diagnostic], *, ok: bool) -> ProblemsJson:
     """Return the report for programs."""
-    counts = counts_of(found)
+    counts = counts_of(problems)
     return {
         "version": JSON_VERSION,
         "ok": ok,
         "errors": counts[Severity.ERROR],
         "warnings": counts[Severity.WARNING],
-        "diagnostics": [item.as_json() for item in found],
+        "diagnostics": [item.as_json() for item in problems],
     }
 
 
@@ -330,11 +330,11 @@ def uri_reference(source: str, kind: type[PurePath] = PurePath) -> str:
     return quote(source)
 
 
-def as_sarif(found: Sequence[Diagnostic]) -> dict[str, object]:
+def as_sarif(problems: Sequence[Diagnostic]) -> dict[str, object]:
     """Return a SARIF 2.1.0 log of one run, which code hosts and editors read."""
     from robot_semantics.cli.frame.explanations import explanations
 
-    codes = list(dict.fromkeys(item.code for item in found))
+    codes = list(dict.fromkeys(item.code for item in problems))
     pages = explanations()
     rules: list[JsonObject] = [
         {"id": code, "shortDescription": {"text": pages[code].what}, "help": {"text": pages[code].text}}
@@ -352,7 +352,7 @@ def as_sarif(found: Sequence[Diagnostic]) -> dict[str, object]:
             "message": {"text": _sentence(item)},
             "locations": [_location(item)],
         }
-        for item in found
+        for item in problems
     ]
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -429,36 +429,36 @@ def choose_format(arguments: argparse.Namespace) -> None:
     arguments.format = "json" if arguments.json else arguments.format or "text"
 
 
-def report_problems(found: Iterable[Diagnostic], arguments: argparse.Namespace, files: int) -> int:
+def report_problems(problems: Iterable[Diagnostic], arguments: argparse.Namespace, files: int) -> int:
     """Print the problems of `files` files as the arguments request; return the exit code.
 
     Raises:
         UsageError: the arguments or the project's settings name a code that does not exist.
     """
     policy = policy_of(arguments)
-    kept = policy.of(found)
-    failed = policy.failed(kept)
+    reported = policy.of(problems)
+    failed = policy.failed(reported)
     if arguments.format != "text":
-        text = FORMATS[arguments.format](kept, not failed)
+        text = FORMATS[arguments.format](reported, not failed)
         if text:
             print_document(f"{text}\n")
         return int(failed)
     if arguments.quiet:
-        kept = [item for item in kept if item.severity is Severity.ERROR]
-    rows = list(zip(kept, every_line(kept), strict=True)) if arguments.all else _first_of_each_kind(kept)
+        reported = [item for item in reported if item.severity is Severity.ERROR]
+    rows = list(zip(reported, every_line(reported), strict=True)) if arguments.all else _first_of_each_kind(reported)
     for item, line in rows:
         _print_problem(line)
         if sys.stdout.isatty() and not getattr(arguments, "xacro", False):
             for source_line in _source_lines(item.place):
                 print_line(source_line, most=len(source_line))
-    words = summary(kept)
+    words = summary(reported)
     if arguments.quiet:
         return int(failed)
     if not words:
-        unchecked = {item.place.source for item in found if item.code == "unknown-configuration"}
+        unchecked = {item.place.source for item in problems if item.code == "unknown-configuration"}
         print_line(f"{counted(files - len(unchecked), 'file')} checked: no problems")
     else:
-        print_line(words if len(rows) == len(kept) else f"{words}: --all shows every one")
+        print_line(words if len(rows) == len(reported) else f"{words}: --all shows every one")
     return int(failed)
 
 
@@ -504,33 +504,33 @@ def check_baseline_place(path: str, *, force: bool) -> None:
         raise RobotSemanticsError(f"{error}; --force overwrites it") from None
 
 
-def write_baseline(found: Iterable[Diagnostic], path: str) -> int:
+def write_baseline(problems: Iterable[Diagnostic], path: str) -> int:
     """Write the problems to a file; return their number.
 
     That a file was not compared is never a known problem, because nobody knows what the comparison would find.
     """
     folder = resolved(path).parent
-    counts = Counter(_known(item, folder) for item in found if item.code != NOT_COMPARED)
+    counts = Counter(_known(item, folder) for item in problems if item.code != NOT_COMPARED)
     rows = [{**problem._asdict(), "count": count} for problem, count in sorted(counts.items())]
     save_text(json.dumps({"version": VERSION, "problems": rows}, indent=1, ensure_ascii=False) + "\n", path)
     return sum(counts.values())
 
 
-def without_known(found: Sequence[Diagnostic], path: str) -> tuple[list[Diagnostic], int]:
+def without_known(problems: Sequence[Diagnostic], path: str) -> tuple[list[Diagnostic], int]:
     """Return the problems that the baseline does not have, and the number of its problems that no longer exist.
 
     Raises:
         RobotSemanticsError: the file is not a baseline.
     """
-    folder, known = resolved(path).parent, _read_baseline(path)
+    folder, baseline = resolved(path).parent, _read_baseline(path)
     new = []
-    for item in found:
+    for item in problems:
         problem = _known(item, folder)
-        if known[problem] > 0:
-            known[problem] -= 1
+        if baseline[problem] > 0:
+            baseline[problem] -= 1
         else:
             new.append(item)
-    return new, sum(known.values())
+    return new, sum(baseline.values())
 
 
 def _read_baseline(path: str) -> Counter[KnownProblem]:

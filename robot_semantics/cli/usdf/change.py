@@ -152,13 +152,13 @@ def _edit_problems(
 
     The note about the virtual joint's frame of a model that gets a pose (`posed`) is returned even if it is not new.
     """
-    known, found = Diagnostics(), Diagnostics()
-    check_world(before, robots, known)
-    check_world(after, robots, found)
+    before_edit, after_edit = Diagnostics(), Diagnostics()
+    check_world(before, robots, before_edit)
+    check_world(after, robots, after_edit)
     paths = {element_path(model) for model in after.models if model.name in posed}
-    seen = {problem for problem in known if problem.code != "unplaced-frame" or problem.place.path not in paths}
+    seen = {problem for problem in before_edit if problem.code != "unplaced-frame" or problem.place.path not in paths}
     seen.update(reported)
-    return tuple(problem for problem in found if problem not in seen)
+    return tuple(problem for problem in after_edit if problem not in seen)
 
 
 class Edits(NamedTuple):
@@ -262,9 +262,9 @@ def _joints(
     state: WorldState, rows: Mapping[JointReading, tuple[float, ...]], robots: Mapping[str, RobotModel]
 ) -> dict[str, dict[str, tuple[float, ...]]]:
     """Return positions by model and joint; a variable changes one number of its joint."""
-    found: dict[str, dict[str, tuple[float, ...]]] = {}
+    positions: dict[str, dict[str, tuple[float, ...]]] = {}
     for reading, row in rows.items():
-        joints = found.setdefault(reading.model, {})
+        joints = positions.setdefault(reading.model, {})
         if reading.variable is None:
             joints[reading.joint] = row
             continue
@@ -274,7 +274,7 @@ def _joints(
         names = robots[reading.model].joint(reading.joint).variable_names
         values[names.index(reading.variable)] = row[0]
         joints[reading.joint] = tuple(values)
-    return found
+    return positions
 
 
 def _present(state: WorldState, reading: JointReading, robots: Mapping[str, RobotModel]) -> tuple[float, ...]:
@@ -380,13 +380,13 @@ def _new_arguments(parser: argparse.ArgumentParser) -> None:
 def _new(arguments: argparse.Namespace) -> None:
     """Write the world, and beside it the texts of robots from xacro files."""
     _check_words(arguments)
-    found = _described(arguments)
-    robots = {item.state.name: item.robot for item in found}
-    if len(robots) < len(found):
-        names = [item.state.name for item in found]
+    models = _described(arguments)
+    robots = {item.state.name: item.robot for item in models}
+    if len(robots) < len(models):
+        names = [item.state.name for item in models]
         twice = next(name for name in names if names.count(name) > 1)
         raise UsageError(f"two robots are called '{twice}': give them names, as in {twice}_2={arguments.robots[-1]}")
-    state = WorldState(name=arguments.name or "world", models=tuple(item.state for item in found))
+    state = WorldState(name=arguments.name or "world", models=tuple(item.state for item in models))
     parents = dict.fromkeys(model.parent for model in state.models if model.parent not in (WORLD, *robots))
     state = replace(state, frames=tuple(root_frame(name) for name in parents))
     with located_problems([WorldFile(state, arguments.output or "<stdout>", None)]) as diagnostics:
@@ -395,7 +395,7 @@ def _new(arguments: argparse.Namespace) -> None:
         refuse_poses(state, edits, robots)
         check_world(state, robots, diagnostics)
         diagnostics.raise_if_failed(strict=arguments.strict)
-    texts = {item.state.name: item.texts for item in found if item.texts is not None}
+    texts = {item.state.name: item.texts for item in models if item.texts is not None}
     if texts and arguments.output is None:
         raise UsageError("a robot from a xacro or standard input is saved beside the world: give its file with -o")
     folder = usdf_files.folder_of(arguments.output)
@@ -410,7 +410,7 @@ def _described(arguments: argparse.Namespace) -> list[DescribedModel]:
         DescriptionError: a URDF has no valid tree, or with ``--strict`` there is any problem.
     """
     diagnostics = Diagnostics()
-    found = []
+    models = []
     for robot, model in zip(arguments.robots, inputs.read_given(arguments, arguments.robots, diagnostics), strict=True):
         kinematics = kinematics_of(model)
         q = close_loops(kinematics.loops, kinematics.space.neutral())
@@ -421,11 +421,11 @@ def _described(arguments: argparse.Namespace) -> list[DescribedModel]:
         if texts is None:
             description, semantic = (*(str(Path(path).resolve()) for path in paths), None)[:2]
             state = replace(state, description=description, semantic=semantic)
-        found.append(DescribedModel(model, state, texts))
+        models.append(DescribedModel(model, state, texts))
     if arguments.strict:
         diagnostics.raise_if_failed(strict=True)
     inputs.print_diagnostics(diagnostics)
-    return found
+    return models
 
 
 def _texts(paths: Sequence[str], robot: RobotModel, arguments: argparse.Namespace) -> Texts | None:

@@ -55,13 +55,13 @@ def located_problems(origins: Sequence[WorldFile]) -> Iterator[Diagnostics]:
     Raises:
         DescriptionError: the operation raised one.
     """
-    found = Diagnostics()
+    problems = Diagnostics()
     try:
-        yield found
+        yield problems
     except DescriptionError as error:
         # The error may already have the problems found before it.
-        raise DescriptionError(_located(dict.fromkeys((*found, *error.diagnostics)), origins)) from None
-    print_problems(_located(found, origins))
+        raise DescriptionError(_located(dict.fromkeys((*problems, *error.diagnostics)), origins)) from None
+    print_problems(_located(problems, origins))
 
 
 def _located(problems: Iterable[Diagnostic], origins: Sequence[WorldFile]) -> list[Diagnostic]:
@@ -74,11 +74,11 @@ def _place(place: SourcePlace, origins: Sequence[WorldFile], numbers: Sequence[d
     """Return the file place for `place`: in the file that it names, else in the first file that has its path."""
     if place.line:
         return place
-    named = [at for at, origin in enumerate(origins) if origin.source == place.source]
-    for at in named or range(len(origins)):
-        origin, path = origins[at], place.path or ROOT
+    named = [index for index, origin in enumerate(origins) if origin.source == place.source]
+    for index in named or range(len(origins)):
+        origin, path = origins[index], place.path or ROOT
         attribute = None
-        while path and path not in numbers[at]:
+        while path and path not in numbers[index]:
             path, _, last = path.rpartition("/")
             attribute = last[1:] if last.startswith("@") else None
         # If only the root of the path is known here, the place is in another file.
@@ -86,7 +86,7 @@ def _place(place: SourcePlace, origins: Sequence[WorldFile], numbers: Sequence[d
             continue
         if origin.places is None:
             return SourcePlace(origin.source, path=place.path)
-        found = origin.places.place(numbers[at][path], attribute)
+        found = origin.places.place(numbers[index][path], attribute)
         return replace(found, path=place.path or found.path)
     return place
 
@@ -135,18 +135,18 @@ def given_robots(arguments: argparse.Namespace, states: Sequence[WorldState]) ->
     models = inputs.read_given(arguments, arguments.urdf, diagnostics)
     inputs.print_diagnostics(diagnostics)
     named: dict[str, RobotModel] = {}
-    others: list[RobotModel] = []
-    known = [model.name for state in states for model in state.models]
+    unnamed: list[RobotModel] = []
+    model_names = [model.name for state in states for model in state.models]
     for robot, model in zip(arguments.urdf, models, strict=True):
-        if robot.name is None and model.name in (other.name for other in others):
+        if robot.name is None and model.name in (other.name for other in unnamed):
             raise UsageError(f"--urdf '{robot}': two robots are called '{model.name}': name the models, as in NAME=...")
         if robot.name is None:
-            others.append(model)
-        elif robot.name not in known:
-            raise UnknownNameError("model", robot.name, known)
+            unnamed.append(model)
+        elif robot.name not in model_names:
+            raise UnknownNameError("model", robot.name, model_names)
         else:
             named[robot.name] = model
-    return RobotSources(tuple(others), None, inputs.robot_options(arguments), named=named)
+    return RobotSources(tuple(unnamed), None, inputs.robot_options(arguments), named=named)
 
 
 def names_robots(arguments: argparse.Namespace) -> bool:
@@ -155,7 +155,7 @@ def names_robots(arguments: argparse.Namespace) -> bool:
 
 
 def robots(
-    arguments: argparse.Namespace, file: WorldFile, path: str, given: RobotSources | None = None
+    arguments: argparse.Namespace, file: WorldFile, path: str, sources: RobotSources | None = None
 ) -> dict[str, RobotModel]:
     """Return the known robots of a world state's models; print problems to stderr.
 
@@ -163,19 +163,19 @@ def robots(
         arguments: the command line.
         file: the world state.
         path: the file as the user names it: robot files are relative to it.
-        given: the robots of the command line, if the command has several files.
+        sources: the robots of the command line, if the command has several files.
     """
-    given = given_robots(arguments, [file.state]) if given is None else given
+    sources = given_robots(arguments, [file.state]) if sources is None else sources
     find = None if arguments.no_robots else file_finder(arguments, path)
     with located_problems([file]) as diagnostics:
-        found = robots_for(file.state, given._replace(find=find), diagnostics=diagnostics)
+        robot_of = robots_for(file.state, sources._replace(find=find), diagnostics=diagnostics)
         for model in file.state.models:
-            reason = describes_another_robot(model, found[model.name]) if model.name in found else None
+            reason = describes_another_robot(model, robot_of[model.name]) if model.name in robot_of else None
             if reason is not None:
                 place = SourcePlace(file.source, path=element_path(model))
                 diagnostics.warning("other-robot", f"model '{model.name}': {reason}", place)
         diagnostics.raise_if_failed()
-    return found
+    return robot_of
 
 
 def read_states(paths: Sequence[str]) -> list[WorldState]:

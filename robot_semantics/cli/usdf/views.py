@@ -141,12 +141,12 @@ def _resolve(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print_result({"relative_to": relative_to, "bodies": rows})
         return
-    made = empty_table(
+    body_table = empty_table(
         "name", "x y z [m]", "qx qy qz qw", "v w [m/s rad/s]", "f t [N N m]", title=f"seen from {relative_to}"
     )
     for row in rows:
-        made.add_row(row["name"], *(numbers_text(row[key]) for key in ("xyz", "quat_xyzw", "twist", "wrench")))
-    console_for_output().print(made)
+        body_table.add_row(row["name"], *(numbers_text(row[key]) for key in ("xyz", "quat_xyzw", "twist", "wrench")))
+    console_for_output().print(body_table)
 
 
 def _resolve_links(arguments: argparse.Namespace, file: usdf_files.WorldFile, path: str) -> None:
@@ -234,7 +234,7 @@ def diff_worlds(arguments: argparse.Namespace) -> int:
     }
     first, second = (file.state for file in files)
     second = rebased(second, usdf_files.folder_of(arguments.second), usdf_files.folder_of(arguments.first))
-    found = compare(
+    differences = compare(
         first,
         second,
         robots=robots,
@@ -243,14 +243,14 @@ def diff_worlds(arguments: argparse.Namespace) -> int:
         ignore=arguments.ignore,
     )
     if arguments.json:
-        print_result({"equal": not found, "differences": [difference.as_json() for difference in found]})
-        return int(bool(found))
-    if not found:
+        print_result({"equal": not differences, "differences": [difference.as_json() for difference in differences]})
+        return int(bool(differences))
+    if not differences:
         print_line("no difference")
         return 0
     columns = ("what", "kind", "distance", arguments.first, arguments.second)
-    made = empty_table(*columns, title=counted(len(found), "difference"))
-    for difference in found:
+    made = empty_table(*columns, title=counted(len(differences), "difference"))
+    for difference in differences:
         made.add_row(*_cells(difference))
     console_for_output().print(made)
     return 1

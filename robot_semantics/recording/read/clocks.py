@@ -668,15 +668,15 @@ def _changed(
         else:
             stamps += shift_ns
     part = {**part, "stamp": stamps}
-    masks = [(place.column, kept) for place, kept, _ in changes if kept is not None]
+    masks = [(place.column, is_kept) for place, is_kept, _ in changes if is_kept is not None]
     if not masks:
         return key, part
     width = len(key.names) if key.kind == Stream.TF else 1
     if width > 1:
         # The other transforms of a message stay.
         poses = np.array(part["pose"])
-        for column, kept in masks:
-            poses[~kept, column] = np.nan
+        for column, is_kept in masks:
+            poses[~is_kept, column] = np.nan
         rows = np.flatnonzero(~np.isnan(poses[:, :, 0]).all(axis=1))
         part, key = {**part, "pose": poses}, key._replace(has=("holes",))
     else:

@@ -491,7 +491,7 @@ class LinkJoints:
         space = self._space
         assert space is not None
         spans = {name: (where, number) for number, (name, where, _) in enumerate(series.spans)}
-        own, number = spans[leader.name]
+        span, number = spans[leader.name]
         members = [joint for joint in (leader, *followers) if joint.name in fits]
         q, worst, filled = np.zeros(space.size), 0.0, False
         for row in np.flatnonzero(rows).tolist():
@@ -500,19 +500,19 @@ class LinkJoints:
                 q[space.positions_of(joint)] = series.positions[row, spans[joint.name][0]]
             if leader.motion.has_quaternion:
                 group = group[:1]
-            found = [
+            mimic_joints = [
                 leader_position(
                     [sighting(space, joint, leader, at, q, observed=True) for joint in group], RESIDUAL_TOLERANCE
                 )
                 for at in range(leader.position_count)
             ]
-            residual = max(item.residual for item in found)
+            residual = max(item.residual for item in mimic_joints)
             ages = [int(series.joint_age_ns[row, spans[joint.name][1]]) for joint in group]
             for joint in members:
                 series.positions[row, spans[joint.name][0]] = np.nan
                 series.joint_age_ns[row, spans[joint.name][1]] = -1
             if residual <= RESIDUAL_TOLERANCE:
-                series.positions[row, own] = [item.value for item in found]
+                series.positions[row, span] = [item.value for item in mimic_joints]
                 series.joint_age_ns[row, number] = max(ages)
                 filled = True
             else:

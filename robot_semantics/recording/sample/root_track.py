@@ -309,7 +309,7 @@ def with_roots(
     index = dict(history.index)
     edges = dict(history.edges)
 
-    def put(parent: str, child: str, track: PoseTrack) -> None:
+    def add_track(parent: str, child: str, track: PoseTrack) -> None:
         above, below = index.setdefault(parent, len(index)), index.setdefault(child, len(index))
         edges[below] = Edge(below, False, track.poses, above, track.offset)
 
@@ -318,7 +318,7 @@ def with_roots(
             above = index.setdefault(robot.root_frame, len(index))
             edges[above] = replace(root.edge, child=above)
         elif root.track is not None and root.parent and root.parent != robot.root_frame:
-            put(root.parent, robot.root_frame, root.track)
+            add_track(root.parent, robot.root_frame, root.track)
     links = {frame for robot in recording.robots for frame in robot.link_frames}
     track_of: dict[str, PoseTrack] = {}
     for track in tracks:
@@ -333,7 +333,7 @@ def with_roots(
             problems.warning("frame-sources", text, recording.plan.place)
             continue
         track_of[child] = track
-        put(parent, child, track)
+        add_track(parent, child, track)
     for child_index, edge in history.edges.items():
         if not edge.static:
             _warn_of_unexplained("TF", history.frames[child_index], None, recording, roots, problems)

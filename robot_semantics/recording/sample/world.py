@@ -82,13 +82,13 @@ class Carriers:
             pose: (n, frames, 7) their poses, changed in place.
         """
         first = names - len(self.links)
-        for at, (owner, link) in enumerate(self.links.values(), first):
+        for row, (owner, link) in enumerate(self.links.values(), first):
             carrier = models[owner]
             if carrier.link_poses is None:
                 continue
             unknown = np.isnan(carrier.link_poses[:, carrier.links.index(link), 0])
             for above, poses, twists in ((parent, pose, None), *((m.parent, m.pose, m.twist) for m in models)):
-                rows = (above == at) & unknown.reshape(-1, *(1,) * (above.ndim - 1))
+                rows = (above == row) & unknown.reshape(-1, *(1,) * (above.ndim - 1))
                 above[rows], poses[rows] = first - len(models) + owner, np.nan
                 if twists is not None:
                     twists[rows] = np.nan

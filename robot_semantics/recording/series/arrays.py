@@ -135,16 +135,16 @@ def series_from(head: Mapping[str, Any], arrays: Mapping[str, Array]) -> Series:
     """
     count = len(arrays["time_ns"])
 
-    def given(at: str, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
-        found = {}
+    def given(prefix: str, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
+        result = {}
         for key, shape in shapes.items():
-            array = arrays.get(f"{at}{key}")
+            array = arrays.get(f"{prefix}{key}")
             if array is None:
                 if key.endswith("parent"):
-                    raise KeyError(f"{at}{key}")
+                    raise KeyError(f"{prefix}{key}")
                 array = np.full((count, *shape), np.nan)
-            found[field_of(key)] = ages_ns(array) if key.endswith("age") else array
-        return found
+            result[field_of(key)] = ages_ns(array) if key.endswith("age") else array
+        return result
 
     models = []
     for entry in head["models"]:

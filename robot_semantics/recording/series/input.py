@@ -218,12 +218,12 @@ def _widths(models: Iterable[ModelState | None]) -> dict[str, tuple[int, int]]:
 # One state of a series with the descriptions of its robots, for example to restart a simulation.
 
 
-def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, dict[str, Texts]]:
+def state_at(path: Path, time: str, problems: Diagnostics) -> tuple[WorldState, dict[str, Texts]]:
     """Return the state of a series at a time, and its robots' descriptions by model.
 
     Args:
         path: the series: a folder, ``.npz``, ``.parquet`` or ``.jsonl``.
-        at: ``end``, seconds since the first state, or ``@`` seconds since 1970; the series must have a state at this
+        time: ``end``, seconds since the first state, or ``@`` seconds since 1970; the series must have a state at this
             time.
         problems: takes the problems of descriptions.
 
@@ -235,7 +235,7 @@ def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, di
     if readable_format(path).arrays is not None:
         file = load_arrays(path)
         # Read only the row group with that time from a Parquet file.
-        state = next(file.row(_index(file.times_ns, at)).states())
+        state = next(file.row(_index(file.times_ns, time)).states())
         texts = {
             model.name: Texts(file.texts[model.description], file.texts.get(model.semantic or "", ""))
             for model in state.models
@@ -243,7 +243,7 @@ def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, di
         }
     else:
         loaded = load_states([path], problems)
-        state = loaded.states[_index(np.array([state.time_ns or 0 for state in loaded.states], dtype=np.int64), at)]
+        state = loaded.states[_index(np.array([state.time_ns or 0 for state in loaded.states], dtype=np.int64), time)]
         texts = {name: Texts(text, loaded.srdf.get(name, "")) for name, text in loaded.urdf.items() if text}
     # Descriptions in the series get new names in the folder of the state.
     bare = (replace(m, description=None, semantic=None) if m.name in texts else m for m in state.models)

@@ -456,21 +456,21 @@ def _column(key: GroupKey, parent: int, part: Part, column: int) -> _Samples:
 def _edge(
     child: int, names: tuple[str, ...], samples: list[_Samples], problems: Diagnostics, place: SourcePlace
 ) -> Edge:
-    there = [some for some in samples if len(some.logs)]
-    moving = [some for some in there if some.key.kind == Stream.TF]
-    static = [some for some in there if some.key.kind == Stream.TF_STATIC]
+    there = [sample for sample in samples if len(sample.logs)]
+    moving = [sample for sample in there if sample.key.kind == Stream.TF]
+    static = [sample for sample in there if sample.key.kind == Stream.TF_STATIC]
     if not moving and static:
         return _static_edge(child, names, static, problems, place)
     if static:
         text = f"frame '{names[child]}' is both static and moving; it is read as moving"
         problems.warning("tf-static-and-moving", text, place)
     timeline = Timeline.merge(
-        [some.stamps for some in moving],
-        [some.logs for some in moving],
-        [some.poses for some in moving],
-        keep_equal=[some.parent for some in moving],
+        [sample.stamps for sample in moving],
+        [sample.logs for sample in moving],
+        [sample.poses for sample in moving],
+        keep_equal=[sample.parent for sample in moving],
     )
-    parents = np.array([some.parent for some in moving], dtype=np.int64)
+    parents = np.array([sample.parent for sample in moving], dtype=np.int64)
     several = np.unique(parents)
     if len(several) > 1:
         listed = ", ".join(sorted(f"'{names[parent]}'" for parent in several))

@@ -93,31 +93,31 @@ def bracket(stamps_ns: IntArray, times_ns: IntArray, mode: str = "linear", *, ho
 
 
 def interpolate_bracket(
-    where: Bracket,
+    bracket: Bracket,
     take: Callable[[IntArray], npt.NDArray[np.generic]],
     blend: Callable[[FloatArray, FloatArray, FloatArray], FloatArray],
-    apart: BoolArray | None = None,
+    is_separate: BoolArray | None = None,
 ) -> FloatArray:
     """Return the values (k, ...) at a bracket's times; all values of a recording are interpolated here.
 
     Args:
-        where: the bracket.
+        bracket: the bracket.
         take: returns the values of samples by their indices.
         blend: interpolates values (j, ...) before and after by their shares (j, 1); not called for a time on a sample.
-        apart: (k,) True if the two samples must not be interpolated, so that the first is used.
+        is_separate: (k,) True if the two samples must not be interpolated, so that the first is used.
     """
-    first = np.asarray(take(where.before), dtype=np.float64)
-    between = where.share > 0.0 if apart is None else (where.share > 0.0) & ~apart
+    first = np.asarray(take(bracket.before), dtype=np.float64)
+    between = bracket.share > 0.0 if is_separate is None else (bracket.share > 0.0) & ~is_separate
     if not between.any():
         return first
     if between.all():
-        second = np.asarray(take(where.after), dtype=np.float64)
-        return np.asarray(blend(first, second, where.share[:, np.newaxis]))
+        second = np.asarray(take(bracket.after), dtype=np.float64)
+        return np.asarray(blend(first, second, bracket.share[:, np.newaxis]))
     rows = np.flatnonzero(between)
     # The array may be that of the recording: do not write into it.
     result: FloatArray = first.copy()
-    second = np.asarray(take(where.after[rows]), dtype=np.float64)
-    result[rows] = blend(first[rows], second, where.share[rows, np.newaxis])
+    second = np.asarray(take(bracket.after[rows]), dtype=np.float64)
+    result[rows] = blend(first[rows], second, bracket.share[rows, np.newaxis])
     return result
 
 

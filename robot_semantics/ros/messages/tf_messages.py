@@ -60,26 +60,26 @@ def to_transforms(
     on_links = {body.name for body in state.bodies if body.parent_link in links.get(body.parent, ())}
     state = without_parent_links(with_carriers(state, robots), but=on_links)
     roots = {model.name: _root_frame(model.name, robots, prefixes) for model in state.models}
-    lost: list[str] = []
+    omissions: list[str] = []
     MAKER.time(state.time_ns or 0)  # refuses values outside of ROS's range
-    found: list[Transform] = []
+    transforms: list[Transform] = []
 
     def add(parent: str, child: str, T: FloatArray) -> None:
-        found.append(Transform(parent, child, xyz_quat_from_matrix(T).tolist()))
+        transforms.append(Transform(parent, child, xyz_quat_from_matrix(T).tolist()))
 
     for body in state.bodies:
         if body.pose is not None:
             add(_above(body, roots, prefixes), roots.get(body.name, body.name), pose_matrix(body.pose))
-        lost += _lost_of(body)
+        omissions += _lost_of(body)
     for model in state.models:
         prefix, root = prefixes.get(model.name, ""), roots[model.name]
         for parent, name, T in _link_transforms(model, robots.get(model.name)):
             add(root if parent is None else prefix + parent, prefix + name, T)
         if any(link.twist is not None or link.wrench is not None for link in model.links):
-            lost.append(f"the twists and wrenches of the links of '{model.name}'")
-    if twice := duplicates(row.child for row in found):
+            omissions.append(f"the twists and wrenches of the links of '{model.name}'")
+    if twice := duplicates(row.child for row in transforms):
         raise ArrayError("prefixes", f"more than one transform has the child frame {', '.join(twice)}")
-    return Converted(MAKER.transforms(state.time_ns or 0, found), tuple(lost))
+    return Converted(MAKER.transforms(state.time_ns or 0, transforms), tuple(omissions))
 
 
 def _root_frame(model: str, robots: Mapping[str, RobotModel], prefixes: Mapping[str, str]) -> str:
@@ -217,12 +217,12 @@ class _Graph:
         done: set[str] = set()
         for start in self.parents:
             trail: list[str] = []
-            here = start
-            while here in self.parents and here not in done:
-                if here in trail:
-                    raise ArrayError("transforms", f"'{here}' is its own ancestor: {' → '.join((*trail, here))}")
-                trail.append(here)
-                here = self.parents[here]
+            frame = start
+            while frame in self.parents and frame not in done:
+                if frame in trail:
+                    raise ArrayError("transforms", f"'{frame}' is its own ancestor: {' → '.join((*trail, frame))}")
+                trail.append(frame)
+                frame = self.parents[frame]
             done.update(trail)
 
 

@@ -151,15 +151,15 @@ def _slots(
 ) -> tuple[tuple[_Slot, ...], tuple[tuple[str, ElementList], ...]]:
     """Return the fields and the lists of an item, or of the world, that a message class has."""
     element = USDF.root if of is None else of.element
-    known = kind.get_fields_and_field_types()
+    field_types = kind.get_fields_and_field_types()
     slots = []
     for field in fields_of(element):
         slot = field.tag.rpartition(":")[2]
-        if slot in known and slot != "name":
-            stated = f"has_{slot}" if f"has_{slot}" in known else None
+        if slot in field_types and slot != "name":
+            stated = f"has_{slot}" if f"has_{slot}" in field_types else None
             slots.append(_Slot(slot, field.name, stated, *_codec(field)))
     lists = ((f"{items.tag.rpartition(':')[2]}s", items) for items in lists_of(element))
-    return tuple(slots), tuple((slot, items) for slot, items in lists if slot in known)
+    return tuple(slots), tuple((slot, items) for slot, items in lists if slot in field_types)
 
 
 def _message_of(value: Any, message: RosMessage, of: ElementList | None = None) -> RosMessage:
@@ -230,7 +230,7 @@ def to_joint_state(state: ModelState, time_ns: int | None = None) -> Converted[J
     """Return the JointState of a model's joints with one degree of freedom; NaN for values that a joint does not
     have.
     """
-    message, lost = JointStateMessage(), _beside_joints(state)
+    message, omissions = JointStateMessage(), _beside_joints(state)
     message.header.stamp = MAKER.time(time_ns or 0)
     chosen = []
     for joint in state.joints:
@@ -238,13 +238,13 @@ def to_joint_state(state: ModelState, time_ns: int | None = None) -> Converted[J
         if counts <= {1}:
             chosen.append(joint)
         else:
-            lost.append(f"joint '{joint.name}', which has {max(counts)} values")
+            omissions.append(f"joint '{joint.name}', which has {max(counts)} values")
     message.name = [joint.name for joint in chosen]
     for ours, theirs in _ARRAYS:
         rows = [getattr(joint, ours) for joint in chosen]
         if any(row is not None for row in rows):
             setattr(message, theirs, [math.nan if row is None else row[0] for row in rows])
-    return Converted(message, tuple(lost))
+    return Converted(message, tuple(omissions))
 
 
 def from_joint_state(message: JointStateMessage, name: str) -> Converted[ModelState]:
@@ -277,7 +277,7 @@ def to_multi_dof_joint_state(
     A joint's transform is its motion from the joint frame, as in MoveIt; twist and wrench are in the axes of this
     frame. The frame of the message is the parent frame of the model.
     """
-    message, lost = MultiDOFJointStateMessage(), _beside_joints(state, pose=robot.root_joint.position_count > 1)
+    message, omissions = MultiDOFJointStateMessage(), _beside_joints(state, pose=robot.root_joint.position_count > 1)
     message.header.stamp = MAKER.time(time_ns or 0)
     message.header.frame_id = state.parent
     space = JointSpace.of(robot)
@@ -289,7 +289,7 @@ def to_multi_dof_joint_state(
     for joint in robot.joints:
         if joint.position_count <= 1 or not (joint.name in values.positions_of or (joint.virtual and state.pose)):
             if joint.name in stated:
-                lost.append(f"joint '{joint.name}', which is {joint.type.value}")
+                omissions.append(f"joint '{joint.name}', which is {joint.type.value}")
             continue
         T_parent_child = pose_matrix(state.pose) if joint.virtual else local[joint.index]
         message.joint_names.append(joint.name)
@@ -305,17 +305,19 @@ def to_multi_dof_joint_state(
         effort = stated_velocities(joint, JointState(joint.name, velocities=said.torques))
         twists.append(None if velocity is None else _unit_twists(joint) @ velocity)
         wrenches.append(None if effort is None else _unit_twists(joint) @ effort)
-    message.twist = [MAKER.twist(row) for row in _of_all(twists, message.joint_names, "twist", lost)]
-    message.wrench = [MAKER.wrench(row) for row in _of_all(wrenches, message.joint_names, "torques", lost)]
-    return Converted(message, tuple(lost))
+    message.twist = [MAKER.twist(row) for row in _of_all(twists, message.joint_names, "twist", omissions)]
+    message.wrench = [MAKER.wrench(row) for row in _of_all(wrenches, message.joint_names, "torques", omissions)]
+    return Converted(message, tuple(omissions))
 
 
-def _of_all(rows: Sequence[FloatArray | None], names: Sequence[str], what: str, lost: list[str]) -> list[list[float]]:
+def _of_all(
+    rows: Sequence[FloatArray | None], names: Sequence[str], what: str, omissions: list[str]
+) -> list[list[float]]:
     """Return the rows if every joint has one, else none: an array of the message is for all joints or empty."""
     found = [row.tolist() for row in rows if row is not None]
     if len(found) == len(rows):
         return found
-    lost.extend(f"the {what} of '{name}'" for name, row in zip(names, rows, strict=True) if row is not None)
+    omissions.extend(f"the {what} of '{name}'" for name, row in zip(names, rows, strict=True) if row is not None)
     return []
 
 
@@ -331,17 +333,17 @@ def from_multi_dof_joint_state(
     for word in ("transforms", "twist", "wrench"):
         if len(getattr(message, word)) != count and (word == "transforms" or getattr(message, word)):
             raise ArrayError(word, f"there are {len(getattr(message, word))} for {count} joints")
-    space, lost, joints = JointSpace.of(robot), [], []
+    space, omissions, joints = JointSpace.of(robot), [], []
     state = ModelState(robot.name if name is None else name, parent=frame_name(message.header.frame_id) or WORLD)
-    for at, joint_name in enumerate(message.joint_names):
+    for row, joint_name in enumerate(message.joint_names):
         index = robot.joint_index.get(joint_name)
         if index is None or robot.joints[index].position_count <= 1:
-            lost.append(f"joint '{joint_name}', which the robot does not have as a planar or floating one")
+            omissions.append(f"joint '{joint_name}', which the robot does not have as a planar or floating one")
             continue
         joint = robot.joints[index]
-        T_parent_child = joint.T_parent_joint @ matrix_from_message(message.transforms[at])
-        twist = np.array(row_of_twist(message.twist[at])) if message.twist else None
-        wrench = np.array(row_of_wrench(message.wrench[at])) if message.wrench else None
+        T_parent_child = joint.T_parent_joint @ matrix_from_message(message.transforms[row])
+        twist = np.array(row_of_twist(message.twist[row])) if message.twist else None
+        wrench = np.array(row_of_wrench(message.wrench[row])) if message.wrench else None
         if joint.virtual:
             state = replace(state, pose=pose_from_matrix(T_parent_child), twist=None if twist is None else six(twist))
             continue
@@ -355,7 +357,7 @@ def from_multi_dof_joint_state(
                 None if wrench is None else tuple((_unit_twists(joint).T @ wrench).tolist()),
             )
         )
-    return Converted(replace(state, joints=tuple(joints)), tuple(lost))
+    return Converted(replace(state, joints=tuple(joints)), tuple(omissions))
 
 
 def _unit_twists(joint: JointModel) -> FloatArray:
@@ -365,14 +367,14 @@ def _unit_twists(joint: JointModel) -> FloatArray:
 
 def _beside_joints(state: ModelState, *, pose: bool = False) -> list[str]:
     """Return the data of a model that joint messages cannot hold."""
-    lost = []
+    omissions = []
     if state.links:
-        lost.append(f"the states of {len(state.links)} links")
+        omissions.append(f"the states of {len(state.links)} links")
     if not pose and (state.pose is not None or state.twist is not None):
-        lost.append("where the model is, and how it moves")
+        omissions.append("where the model is, and how it moves")
     if state.description is not None or state.semantic is not None or state.urdf_sha256 is not None:
-        lost.append("which robot it is (rs:description, rs:semantic, rs:hash)")
-    return lost
+        omissions.append("which robot it is (rs:description, rs:semantic, rs:hash)")
+    return omissions
 
 
 def joint_state_message(spec: ModelSpec, model: ModelState) -> JointStateMessage:

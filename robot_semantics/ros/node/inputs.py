@@ -266,13 +266,13 @@ class ReceivedOdometry:
         """Return the pose of a robot's root link from odometry of the root link or of a link that is fixed to it."""
         # Of one link, the message that arrived last counts.
         received = sorted(self._last.items(), key=lambda item: item[1][1])
-        moved = [(_moved_link(self._robots, robot, *pair), last) for pair, last in received]
-        by_link = {link: last for link, last in moved if isinstance(link, str)}
+        links_moved = [(_moved_link(self._robots, robot, *pair), last) for pair, last in received]
+        by_link = {link: last for link, last in links_moved if isinstance(link, str)}
         for name in links_fixed_to_root(robot.model):
             last = by_link.get(name)
             if last is not None:
                 return self._read(robot, name, *last)
-        for refusal, _ in moved:
+        for refusal, _ in links_moved:
             if isinstance(refusal, Refusal):
                 robot.report_once(
                     f"the odometry on {self._topic} is not used: {refusal.message};"
@@ -393,18 +393,18 @@ class Inputs:
             root_frame = robot.frame(robot.model.root_link)
             # A root link `world` moves in the frame `world`: TF has only the link under this name.
             same = robot.parent_frame == root_frame
-            found, link = (None, "") if same else self._pose_of_base(robot)
-            if found is None:
+            transform, link = (None, "") if same else self._pose_of_base(robot)
+            if transform is None:
                 continue
-            stamp_ns = self._robots.now_ns() if found.stamp_ns is None else found.stamp_ns
-            if self._looked_up.get(served.prefix) == (id(robot), stamp_ns, found.received_ns):
+            stamp_ns = self._robots.now_ns() if transform.stamp_ns is None else transform.stamp_ns
+            if self._looked_up.get(served.prefix) == (id(robot), stamp_ns, transform.received_ns):
                 continue
-            self._looked_up[served.prefix] = id(robot), stamp_ns, found.received_ns
+            self._looked_up[served.prefix] = id(robot), stamp_ns, transform.received_ns
             with self._robots.lock:
-                pose, _ = motion_of_root(robot.model, link, found.xyz_quat, np.full(6, np.nan))
+                pose, _ = motion_of_root(robot.model, link, transform.xyz_quat, np.full(6, np.nan))
                 motion = robot.model.root_joint.name, pose, None
                 sent_by = ("tf", "/tf", (robot.parent_frame, root_frame))
-                robot.motions([motion], stamp_ns, sent_by, received_ns=found.received_ns)
+                robot.motions([motion], stamp_ns, sent_by, received_ns=transform.received_ns)
 
     def _pose_of_base(self, robot: RunningRobot) -> tuple[ReceivedTransform | None, str]:
         """Return the pose on TF of the root link, or of a link that is fixed to it, and this link."""

@@ -147,12 +147,12 @@ class LiveParameters:
                     {name: node.get_parameter(name).value for name in self._of_the_node()} | changed
                 )
             for served in self._robots.served:
-                own = served.concerned(changed)
-                if own and not served.urdf_is_missing(own):
-                    description = served.read(own)
-                    self._pending.append((served, description, served.make_robot(description, own), own))
-                elif own and served.robot is not None:
-                    served.read(own)
+                own_values = served.concerned(changed)
+                if own_values and not served.urdf_is_missing(own_values):
+                    description = served.read(own_values)
+                    self._pending.append((served, description, served.make_robot(description, own_values), own_values))
+                elif own_values and served.robot is not None:
+                    served.read(own_values)
         except RobotSemanticsError as error:
             for served in self._robots.served:
                 served.undeclare_unused()

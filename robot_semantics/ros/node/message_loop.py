@@ -182,14 +182,14 @@ class MessageLoop:
             self.is_waiting = True
             wait_set.wait(_FOREVER)
             self.is_waiting = False
-            came = False
+            has_message = False
             for handle, message_type, raw, deliver in takers:
                 # Skip is_ready(): an empty take costs the same.
                 while not self._stopped.is_set():
                     taken = handle.take_message(message_type, raw)
                     if taken is None:
                         break
-                    came = True
+                    has_message = True
                     deliver(taken[0], taken[1])
-            if not came and not is_up(self._context):
+            if not has_message and not is_up(self._context):
                 return

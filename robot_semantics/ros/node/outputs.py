@@ -95,8 +95,8 @@ class TfAuthority:
             self._own.append(own_static)
         self._own_static = own_static
         now_s = time.monotonic()
-        others = {topic: other_publishers(self._node, topic) for topic, _ in _TOPICS}
-        are_named = self._names.is_over("others", frozenset().union(*others.values()))
+        other_nodes = {topic: other_publishers(self._node, topic) for topic, _ in _TOPICS}
+        are_named = self._names.is_over("others", frozenset().union(*other_nodes.values()))
         if self._subscriptions:
             if now_s > self._until_s:
                 self.close()
@@ -110,15 +110,15 @@ class TfAuthority:
             ]
         elif not are_named:
             pass
-        elif any(others.values()) and (others != self._others or now_s > self._next_s):
-            if others != self._others:
+        elif any(other_nodes.values()) and (other_nodes != self._others or now_s > self._next_s):
+            if other_nodes != self._others:
                 self._pause_s = _FIRST_PAUSE_S
-            self._others = others
+            self._others = other_nodes
             self._own.clear()
             # Subscribe at the next check: until then, messages of other threads are noted, so they are recognised.
             self.watching = True
-        elif not any(others.values()):
-            self._others = others
+        elif not any(other_nodes.values()):
+            self._others = other_nodes
 
     def close(self) -> None:
         """Stop listening."""
@@ -140,12 +140,12 @@ class TfAuthority:
             own_name = self._node.get_fully_qualified_name()
             names = self._others.get(topic, frozenset())
             called = (f"a second node called {name}" if name == own_name else name for name in sorted(names))
-            others = " or ".join(called) or "another node"
-            self.conflicts.update(dict.fromkeys(contested, others))
+            publisher_names = " or ".join(called) or "another node"
+            self.conflicts.update(dict.fromkeys(contested, publisher_names))
             more = f" and {len(contested) - 1} more frames" if contested[1:] else ""
             verb, end = ("are", "their transforms") if more else ("is", "its transform")
             self._report(
-                f"'{contested[0]}'{more} {verb} published on {topic} by {others} too: {end} will jump"
+                f"'{contested[0]}'{more} {verb} published on {topic} by {publisher_names} too: {end} will jump"
                 + self._remedy(contested)
             )
 

@@ -74,12 +74,12 @@ class StateSampler:
 
     def clocks(self, now_ns: int) -> list[tuple[RobotInterface | None, Sender, int]]:
         """Return each sender, with its robot and its clock at a time of the steady clock; TF has no robot."""
-        found: list[tuple[RobotInterface | None, Sender, int]] = []
+        clocks: list[tuple[RobotInterface | None, Sender, int]] = []
         for served in self._robots.served:
             odometry = self._inputs.odometry_of(served)
             for senders in (served.robot.senders if served.robot is not None else None, odometry):
-                found += [(served, *pair) for pair in (senders.clocks(now_ns) if senders is not None else ())]
-        return found + [(None, *pair) for pair in self._frames.clocks(now_ns)]
+                clocks += [(served, *pair) for pair in (senders.clocks(now_ns) if senders is not None else ())]
+        return clocks + [(None, *pair) for pair in self._frames.clocks(now_ns)]
 
     def reference(self) -> Sender | None:
         """Return the sender with the newest stamp of the reference; None before the first message."""
@@ -179,7 +179,7 @@ class StateSampler:
             self._inputs.refresh()
 
 
-def _sample(robot: RunningRobot, said: tuple[RootStatement, ...]) -> RobotSample:
+def _sample(robot: RunningRobot, statements: tuple[RootStatement, ...]) -> RobotSample:
     buffer = robot.values
     return RobotSample(
         name=robot.name,
@@ -193,7 +193,7 @@ def _sample(robot: RunningRobot, said: tuple[RootStatement, ...]) -> RobotSample
         parent_frame=robot.parent_frame,
         frame_prefix=robot.settings.frame_prefix,
         source=robot.root_source,
-        said=said,
+        said=statements,
         base_frames=robot.base_frames,
     )
 

@@ -337,20 +337,20 @@ def _list_groups(robot: RunningRobot, _request: srv.ListGroups.Request) -> srv.L
 
 
 def _find_groups(robot: RunningRobot, request: srv.FindGroups.Request) -> srv.FindGroups.Response:
-    found = list(robot.model.semantics.groups)
+    group_names = list(robot.model.semantics.groups)
     if request.link:
         having = queries.groups_with_link(robot.model, request.link)
-        found = [name for name in found if name in having]
+        group_names = [name for name in group_names if name in having]
     if request.joint:
         having = queries.groups_with_joint(robot.model, request.joint)
-        found = [name for name in found if name in having]
-    return srv.FindGroups.Response(groups=found)
+        group_names = [name for name in group_names if name in having]
+    return srv.FindGroups.Response(groups=group_names)
 
 
 def _list_end_effectors(robot: RunningRobot, request: srv.ListEndEffectors.Request) -> srv.ListEndEffectors.Response:
     stated = robot.model.semantics.srdf.end_effectors if robot.model.semantics.srdf is not None else ()
     as_written = {effector.name: effector.parent_group for effector in stated}
-    found = [
+    effectors = [
         EndEffector(
             name=effector.name,
             group=effector.group,
@@ -360,7 +360,7 @@ def _list_end_effectors(robot: RunningRobot, request: srv.ListEndEffectors.Reque
         )
         for effector in queries.end_effectors_of(robot.model, request.group or None)
     ]
-    return srv.ListEndEffectors.Response(end_effectors=found)
+    return srv.ListEndEffectors.Response(end_effectors=effectors)
 
 
 def _list_passive_joints(robot: RunningRobot, request: srv.ListPassiveJoints.Request) -> srv.ListPassiveJoints.Response:
@@ -372,7 +372,7 @@ def _list_passive_joints(robot: RunningRobot, request: srv.ListPassiveJoints.Req
 def _get_virtual_joints(robot: RunningRobot, _request: srv.GetVirtualJoints.Request) -> srv.GetVirtualJoints.Response:
     root = robot.model.root_joint
     stated = sorted(robot.model.semantics.virtual_joints, key=lambda joint: joint.name != root.name)
-    found = [
+    virtual_joints = [
         VirtualJoint(
             name=joint.name,
             type=joint.type,
@@ -382,7 +382,7 @@ def _get_virtual_joints(robot: RunningRobot, _request: srv.GetVirtualJoints.Requ
         )
         for joint in stated
     ]
-    return srv.GetVirtualJoints.Response(virtual_joints=found)
+    return srv.GetVirtualJoints.Response(virtual_joints=virtual_joints)
 
 
 def _get_collision_pair(robot: RunningRobot, request: srv.GetCollisionPair.Request) -> srv.GetCollisionPair.Response:
@@ -563,12 +563,12 @@ class WorldServices:
             return
         self._seen, self._busy = seen, True
         try:
-            taken = await self._world.take(hold=False)
+            capture = await self._world.take(hold=False)
         finally:
             self._busy = False
-        if taken != self._last and self._timer is not None:
-            self._last = taken
-            self._publisher.publish(world_to_message(taken.state, taken.missing, self._models(taken)))
+        if capture != self._last and self._timer is not None:
+            self._last = capture
+            self._publisher.publish(world_to_message(capture.state, capture.missing, self._models(capture)))
 
     def _models(self, taken: WorldCapture) -> dict[str, RobotModel]:
         """Return the robots of the models that the node has."""

@@ -116,8 +116,8 @@ class Restore:
         models = {robot.name: robot.model for robot in robots}
         match = match_models(self.state.models, models)
         self.likely = match.likely
-        called = {robot: model for model, robot in match.robot_of.items()}
-        bases = {robot.name: _base(robot, live, called) for robot in robots}
+        model_of = {robot: model for model, robot in match.robot_of.items()}
+        bases = {robot.name: _base(robot, live, model_of) for robot in robots}
         carriers = {base.frame.split(SEPARATOR)[0] for base in bases.values() if SEPARATOR in base.frame}
         known = {model: models[robot] for model, robot in match.robot_of.items()}
         carriers |= {frame.parent for frame in live.state.frames if frame.parent_link is not None}
@@ -125,7 +125,7 @@ class Restore:
         world = resolve_with(self.placed, _standing(self.placed, live))
         applied = {}
         for robot in robots:
-            name = called.get(robot.name)
+            name = model_of.get(robot.name)
             if name is None or name not in self.wanted:
                 continue
             model, kinematics = self.state.model(name), kinematics_of(robot.model)
@@ -178,33 +178,33 @@ class Restore:
         """Return the result of each item; for a model in a simulator, the simulator's result."""
         log = RestoreLog()
         log.extend(self.log.items, self.log.notes)
-        told = {name: report for name, report in reports.items() if report is not None}
-        unknown: dict[str, dict[str, RestoreItem]] = {name: {} for name in told}
-        for name, report in told.items():
+        available_reports = {name: report for name, report in reports.items() if report is not None}
+        unknown: dict[str, dict[str, RestoreItem]] = {name: {} for name in available_reports}
+        for name, report in available_reports.items():
             log.extend((item for item in report.items if not _is_unknown(item)), report.notes)
             for item in filter(_is_unknown, report.items):
                 unknown[name].setdefault(item.model, item)
             if report.exact:
                 exact = "exact, it continues bit for bit"
                 log.items.append(RestoreItem("simulator", "", name, True, exact, code="exact"))
-        own = dict(applied.values())
+        own_reports = dict(applied.values())
         for model in self.wanted:
             # The items of the simulators, if none of them has the model.
             lacking = [items[model] for items in unknown.values() if model in items]
             if len(lacking) < len(unknown):
                 continue
-            if model in own:
-                log.extend(own[model].items, (*own[model].notes, *own[model].kept_motion))
+            if model in own_reports:
+                log.extend(own_reports[model].items, (*own_reports[model].notes, *own_reports[model].kept_motion))
                 # Perhaps a simulator has it by another name, and it would not move there.
                 log.extend((), map(str, lacking))
             else:
                 log.items.append(lacking[0] if lacking else self._unknown(model))
             if model in self.unplaced:
                 log.items.append(RestoreItem("pose", model, "", False, self.unplaced[model], code="not_stated"))
-        self._frames(live, bool(told), log)
+        self._frames(live, bool(available_reports), log)
         if self.state.engines and not reports:
             log.note("no simulator can use the state of an engine")
-        return log.report(exact=bool(told) and all(report.exact for report in told.values()))
+        return log.report(exact=bool(available_reports) and all(report.exact for report in available_reports.values()))
 
     def _unknown(self, model: str) -> RestoreItem:
         """Return the item of a model that is not among the node's robots."""
@@ -265,40 +265,40 @@ def _base(robot: RobotSample, live: LiveWorld, called: Mapping[str, str]) -> Bas
     root, joint = live.roots[robot.name], robot.model.root_joint
     model, separator, link = live.parents[robot.name].partition(SEPARATOR)
     frame = f"{called.get(model, model)}{separator}{link}"
-    at = None if root.statement is None else root.statement.xyz_quat
+    xyz_quat = None if root.statement is None else root.statement.xyz_quat
     source = None if root.statement is None else root.statement.candidate.source
     name = robot.root_frame
     if robot.source is robot.source.TF or source in (RootSource.TF, RootSource.ODOMETRY):
         by = "odometry" if source is RootSource.ODOMETRY else "another node's transforms"
-        return Base(joint, frame, xyz_quat=at, held_by=f"{by} move '{name}'")
+        return Base(joint, frame, xyz_quat=xyz_quat, held_by=f"{by} move '{name}'")
     if not robot.parent_frame and root.statement is None:
         # The parent of a robot without a virtual joint is the world.
         return Base(joint, WORLD, xyz_quat=AT_ORIGIN, held_by=f"'{name}' has no virtual joint that the node could move")
     if robot.source is robot.source.FIXED:
-        return Base(joint, frame, xyz_quat=at, held_by=f"a parameter holds '{name}' in '{root.parent}'")
-    return Base(joint, frame, xyz_quat=at)
+        return Base(joint, frame, xyz_quat=xyz_quat, held_by=f"a parameter holds '{name}' in '{root.parent}'")
+    return Base(joint, frame, xyz_quat=xyz_quat)
 
 
 def _standing(state: WorldState, live: LiveWorld) -> list[Frame]:
     """Return the TF frames that are not in a state and are connected to the world or to a frame of the state."""
-    there = {body.name for body in state.bodies} | {WORLD}
-    found: list[Frame] = []
+    connected = {body.name for body in state.bodies} | {WORLD}
+    frames: list[Frame] = []
     links = {(model.name, link.name) for model in state.models for link in model.links if link.pose is not None}
-    left = [
+    unconnected = [
         frame
         for frame in live.state.frames
         if frame.pose is not None
-        and frame.name not in there
+        and frame.name not in connected
         and (frame.parent_link is None or (frame.parent, frame.parent_link) in links)
     ]
-    while left:
-        next_ = [frame for frame in left if frame.parent in there]
+    while unconnected:
+        next_ = [frame for frame in unconnected if frame.parent in connected]
         if not next_:
             break
-        found += next_
-        there |= {frame.name for frame in next_}
-        left = [frame for frame in left if frame.name not in there]
-    return found
+        frames += next_
+        connected |= {frame.name for frame in next_}
+        unconnected = [frame for frame in unconnected if frame.name not in connected]
+    return frames
 
 
 class Snapshots:
@@ -340,19 +340,19 @@ class Snapshots:
     async def _save(
         self, request: srv.SaveSnapshot.Request, response: srv.SaveSnapshot.Response
     ) -> srv.SaveSnapshot.Response:
-        taken = await self._world.take(max_age_ns=self._max_age_ns)
-        name, texts = request.name or self._store.name_by_time(taken.state), self._texts(taken)
+        capture = await self._world.take(max_age_ns=self._max_age_ns)
+        name, texts = request.name or self._store.name_by_time(capture.state), self._texts(capture)
         path = await in_background(
             self._robots.node,
             self._store.save,
             name,
-            taken.state,
+            capture.state,
             request.comment,
             overwrite=request.overwrite,
             texts=texts,
         )
-        response.path, response.missing = str(path), item_messages(taken.missing)
-        response.stamp = MAKER.time(taken.state.time_ns or 0)
+        response.path, response.missing = str(path), item_messages(capture.missing)
+        response.stamp = MAKER.time(capture.state.time_ns or 0)
         response.success = True
         return response
 

@@ -105,7 +105,7 @@ class World:
         sample: WorldSample,
         *,
         elsewhere: Collection[str] = (),
-        given: Mapping[str, ModelState] | None = None,
+        simulated_models: Mapping[str, ModelState] | None = None,
         link_names: Collection[str] = (),
         max_age_ns: int = 0,
     ) -> LiveWorld:
@@ -114,7 +114,7 @@ class World:
             sample,
             self._frames.received(),
             elsewhere=elsewhere,
-            given=given,
+            other_models=simulated_models,
             left_out=self._frames.left_out(),
             link_names=link_names,
             publishers=self._frames.publishers,
@@ -142,21 +142,23 @@ class World:
             sample = replace(sample, received_ns=arrived_ns)
         elsewhere = {body.name for state in simulated.values() for body in state.bodies}
         robots = {robot.name: robot.model for robot in sample.robots}
-        found = [match_models(state.models, robots) for state in simulated.values()]
+        matches = [match_models(state.models, robots) for state in simulated.values()]
         whole = {
             robot: state.model(model)
-            for state, match in zip(simulated.values(), found, strict=True)
+            for state, match in zip(simulated.values(), matches, strict=True)
             for model, robot in match.robot_of.items()
             if state.model(model).joints and state.model(model).pose is not None
         }
         link_names = _link_names(simulated.values())
-        own = self.own(sample, elsewhere=elsewhere, given=whole, link_names=link_names, max_age_ns=max_age_ns)
+        own = self.own(
+            sample, elsewhere=elsewhere, simulated_models=whole, link_names=link_names, max_age_ns=max_age_ns
+        )
         missing += own.missing
-        for match in found:
+        for match in matches:
             missing += [_perhaps(model, robot) for model, robot in match.likely.items() if robot not in whole]
         state = _merged(own, simulated)
         owners = {robot.name: robot.name for robot in sample.robots}
-        owners |= {model: robot for match in found for model, robot in match.robot_of.items()}
+        owners |= {model: robot for match in matches for model, robot in match.robot_of.items()}
         present = {model.name for model in state.models}
         taken = WorldCapture(
             state, tuple(missing), {model: robot for model, robot in owners.items() if model in present}
@@ -249,27 +251,31 @@ def _merged(live: LiveWorld, simulated: Mapping[str, WorldState]) -> WorldState:
     )
 
 
-def _restricted(taken: WorldCapture, names: Sequence[str]) -> WorldCapture:
+def _restricted(capture: WorldCapture, names: Sequence[str]) -> WorldCapture:
     """Keep only the named models, with the models and frames above them.
 
     Raises:
         UnknownNameError: the model does not exist.
     """
-    bodies = {body.name: body for body in taken.state.bodies}
-    models = [model.name for model in taken.state.models]
-    kept: set[str] = set()
+    bodies = {body.name: body for body in capture.state.bodies}
+    models = [model.name for model in capture.state.models]
+    kept_names: set[str] = set()
     for name in names:
         if name not in models:
             raise UnknownNameError("model", name, models)
         here = name
-        while here in bodies and here not in kept:
-            kept.add(here)
+        while here in bodies and here not in kept_names:
+            kept_names.add(here)
             here = bodies[here].parent
     state = replace(
-        taken.state,
-        models=tuple(model for model in taken.state.models if model.name in kept),
-        frames=tuple(frame for frame in taken.state.frames if frame.name in kept),
+        capture.state,
+        models=tuple(model for model in capture.state.models if model.name in kept_names),
+        frames=tuple(frame for frame in capture.state.frames if frame.name in kept_names),
         engines=(),
     )
-    missing = tuple(item for item in taken.missing if (item.model or item.name) in kept or item.kind == "simulator")
-    return WorldCapture(state, missing, {model: robot for model, robot in taken.robots.items() if model in kept})
+    missing = tuple(
+        item for item in capture.missing if (item.model or item.name) in kept_names or item.kind == "simulator"
+    )
+    return WorldCapture(
+        state, missing, {model: robot for model, robot in capture.robots.items() if model in kept_names}
+    )

@@ -299,12 +299,12 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         """
         if self._kept is None:
             return
-        kept = set(map(id, self._kept))
+        kept_ids = set(map(id, self._kept))
         configuration = self._configuration_before = self._configuration
         self._configuration = _Configuration(self)
         for entities, destroy in self._entities():
             for entity in entities:
-                if id(entity) not in kept and getattr(entity, "topic_name", "") != "/clock":
+                if id(entity) not in kept_ids and getattr(entity, "topic_name", "") != "/clock":
                     if isinstance(entity, (Service, Client)) and not self._is_ending:
                         configuration.removals.append(partial(destroy, entity))
                     else:
@@ -576,12 +576,12 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         given = [name for name in self.overrides if not name.startswith("qos_overrides.")]
         unknown = [name for name in given if not self.has_parameter(name)]
         declared = sorted(self.list_parameters([], 0).names)
-        found = {}
+        overrides = {}
         for name in unknown:
             if not (waiting and "virtual_joints." in name):
                 near = suggestion(name, declared)
-                found[name] = f"parameter '{name}' has no effect: the node has no parameter of this name{near}"
-        return found
+                overrides[name] = f"parameter '{name}' has no effect: the node has no parameter of this name{near}"
+        return overrides
 
 
 def _reason(error: Exception) -> str:

@@ -50,15 +50,15 @@ class Parameter(NamedTuple):
 
     def descriptor(self) -> ParameterDescriptor:
         """Return the ROS descriptor: the description, the fixed type and the bounds."""
-        made = ParameterDescriptor(description=self.about, read_only=self.read_only)
+        descriptor = ParameterDescriptor(description=self.about, read_only=self.read_only)
         if isinstance(self.check, Numbers):
             if isinstance(self.default, int):
                 bounds = IntegerRange(from_value=int(self.check.least), to_value=min(int(self.check.most), LARGEST))
-                made.integer_range = [bounds]
+                descriptor.integer_range = [bounds]
             else:
                 bounds = FloatingPointRange(from_value=self.check.least, to_value=self.check.most)
-                made.floating_point_range = [bounds]
-        return made
+                descriptor.floating_point_range = [bounds]
+        return descriptor
 
 
 def text(name: str, value: object) -> str:
@@ -99,18 +99,18 @@ class Numbers:
 
     def __call__(self, name: str, value: object) -> None:
         """Check that a number is within the bounds."""
-        given = finite_number(name, value)
-        if given < self.least or (self.beyond and given == self.least):
-            wanted = f"greater than {self.least:g}" if self.beyond else f"at least {self.least:g}"
-        elif given > self.most:
-            wanted = f"at most {self.most:g}"
-        elif self.least < given < self.gap:
-            wanted = f"{self.least:g} or at least {self.gap:g}"
+        number = finite_number(name, value)
+        if number < self.least or (self.beyond and number == self.least):
+            rule = f"greater than {self.least:g}" if self.beyond else f"at least {self.least:g}"
+        elif number > self.most:
+            rule = f"at most {self.most:g}"
+        elif self.least < number < self.gap:
+            rule = f"{self.least:g} or at least {self.gap:g}"
         else:
             return
-        if wanted == "at least 0":
+        if rule == "at least 0":
             raise ParameterError(f"parameter '{name}' must not be negative, not {_shown(value)}")
-        raise ParameterError(f"parameter '{name}' must be {wanted}, not {_shown(value)}")
+        raise ParameterError(f"parameter '{name}' must be {rule}, not {_shown(value)}")
 
 
 def whole(name: str, value: object) -> None:
@@ -156,13 +156,13 @@ def texts(name: str, value: object) -> list[str]:
 
 def names(name: str, value: object) -> None:
     """Check that the value is a list of different robot names."""
-    given = [item for item in texts(name, value) if item]
-    for item in given:
+    words = [item for item in texts(name, value) if item]
+    for item in words:
         # It becomes part of topic, service and parameter names.
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", item):
             raise ParameterError(f"parameter '{name}' must be letters, digits and underscores, not {_shown(item)}")
-    if len(set(given)) < len(given):
-        raise ParameterError(f"parameter '{name}' names a robot twice: {', '.join(given)}")
+    if len(set(words)) < len(words):
+        raise ParameterError(f"parameter '{name}' names a robot twice: {', '.join(words)}")
 
 
 def topic(name: str, value: object) -> None:

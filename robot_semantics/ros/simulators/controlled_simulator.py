@@ -81,8 +81,8 @@ class ControlledWorld:
             SimulatorError: the poses of the bodies are not relative to the world.
 
         """
-        told = [] if bodies is None else bodies.free_joints
-        if any(body.pose.header.frame_id or body.twist.header.frame_id for body in told):
+        free_joints = [] if bodies is None else bodies.free_joints
+        if any(body.pose.header.frame_id or body.twist.header.frame_id for body in free_joints):
             raise SimulatorError(
                 f"simulator '{simulator}' gives body poses in a frame of unknown pose: "
                 "leave the parameter 'frame_id' of its FreeJointStatePublisherPlugin empty"
@@ -91,7 +91,7 @@ class ControlledWorld:
         return cls(
             simulator,
             dict(zip(joints.name, values, strict=True)),
-            {body.name: body for body in told},
+            {body.name: body for body in free_joints},
             stamp_ns(joints.header.stamp),
             stamp_ns((bodies or joints).header.stamp),
         )
@@ -118,7 +118,7 @@ class ControlledWorld:
 
     def of_no_robot(self, robots: Mapping[str, RobotModel]) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
         """Return the bodies without a robot by their models' names, and the joints without a robot as (model, name)."""
-        taken = {
+        robot_bodies = {
             name
             for robot, model in robots.items()
             for joint in model.joints
@@ -126,15 +126,15 @@ class ControlledWorld:
         }
         bodies: dict[str, str] = {}
         for name in self.bodies:
-            if name not in taken:
+            if name not in robot_bodies:
                 short = name.split("/")[0]
                 bodies[name if short in bodies or short in robots else short] = name
-        own = self.simulator.rpartition("/")[2]
+        own_name = self.simulator.rpartition("/")[2]
         joints = {}
         for name in self.joints:
-            if name not in taken:
+            if name not in robot_bodies:
                 model, slash, short = name.partition("/")
-                joints[name] = (model, short) if slash else (own, name)
+                joints[name] = (model, short) if slash else (own_name, name)
         return bodies, joints
 
     # --- as a state
@@ -259,11 +259,11 @@ class _Ordering:
         self.log.extend(applied.items, (*applied.notes, *applied.kept_motion))
         space = kinematics_of(robot).space
         for joint in robot.joints:
-            given = (joint.name in applied.positions_of, joint.name in applied.velocities_of)
+            stated = (joint.name in applied.positions_of, joint.name in applied.velocities_of)
             if joint.virtual:
-                given = (applied.base_positions is not None, applied.base_velocities is not None)
+                stated = (applied.base_positions is not None, applied.base_velocities is not None)
             names = present.names_of(name, joint, self.robots)
-            if not any(given) or (joint.virtual and not names):
+            if not any(stated) or (joint.virtual and not names):
                 continue
             if not names:
                 self._withdraw(joint.name)
@@ -271,7 +271,7 @@ class _Ordering:
             positions = applied.positions[space.joint_positions[joint.name]]
             velocities = applied.velocities[space.joint_velocities[joint.name]]
             for part, position, velocity in zip(names, positions, velocities, strict=True):
-                values = (float(position) if given[0] else None, float(velocity) if given[1] else None)
+                values = (float(position) if stated[0] else None, float(velocity) if stated[1] else None)
                 self.orders.joints[part] = values
         if body is not None:
             self._put(body, applied.base_xyz_quat, applied.base_twist)
@@ -471,7 +471,7 @@ class ControlledSimulator(RemoteSimulator):
                 self._keep(await self._received_world(), orders)
             return refused
         ran = await self._pause(True)
-        off: list[str] = []
+        deactivated: list[str] = []
         try:
             active = await self._commanding()
             if active and not ran:
@@ -480,10 +480,10 @@ class ControlledSimulator(RemoteSimulator):
                     + ", ".join(active)
                 )
             elif active:
-                off = active
+                deactivated = active
                 # The control loop switches them, and it waits for the clock.
                 await self._pause(False)
-                answer = await self._switched(off=off)
+                answer = await self._switched(off=deactivated)
                 if not answer.ok:
                     raise SimulatorError(
                         f"simulator '{self.name}' does not switch its controllers off{_message_of(answer)}"
@@ -494,21 +494,21 @@ class ControlledSimulator(RemoteSimulator):
             return str(error)
         finally:
             if ran:
-                await self._go_on(off, log)
+                await self._go_on(deactivated, log)
 
-    async def _go_on(self, off: Sequence[str], log: RestoreLog) -> None:
+    async def _go_on(self, deactivated: Sequence[str], log: RestoreLog) -> None:
         """Resume the simulation and the controllers that were switched off; log each failure."""
-        missing, reason = list(off), ""
+        missing, reason = list(deactivated), ""
         try:
-            if off:
-                reason = _message_of(await self._switched(on=off))
+            if deactivated:
+                reason = _message_of(await self._switched(on=deactivated))
                 active = await self._commanding()
-                missing = [name for name in off if name not in active]
+                missing = [name for name in deactivated if name not in active]
             else:
                 await self._pause(False)
         except SimulatorError as error:
             reason = f": {error}"
-            if off:
+            if deactivated:
                 await self._go_on((), log)
             else:
                 log.failed("simulator", "", f"is paused{reason}")

@@ -86,13 +86,13 @@ class EntitySimulator(RemoteSimulator):
             DescriptionError: the state's frames do not lead to the world.
 
         """
-        placed = resolve_frames(state)
+        target_world = resolve_frames(state)
         features = await self._probe(_GET, _SET)
         before = await self._entities()
         log = RestoreLog()
         log.note("this simulator restores only poses and twists, so it does not continue exactly as before")
         chosen = [model for model in state.models if not models or model.name in models]
-        plan = self._plan(chosen, placed, before, log)
+        plan = self._plan(chosen, target_world, before, log)
         if dry_run or not (partial or log.complete):
             return self._report(log, partial or log.complete)
         resume = await self._pause(features)
@@ -105,13 +105,13 @@ class EntitySimulator(RemoteSimulator):
     def _plan(
         self,
         chosen: Sequence[ModelState],
-        placed: ResolvedWorld,
+        target_world: ResolvedWorld,
         present: Mapping[str, EntityState],
         log: RestoreLog,
     ) -> list[_Order]:
         """Return the requests for the models; log the values that cannot be set, and the values to set."""
         plan = []
-        standing = None if self._sets_parts else resolve_frames(_world(self.name, present))
+        present_world = None if self._sets_parts else resolve_frames(_world(self.name, present))
         for model in chosen:
             log.model = model.name
             if model.name not in present:
@@ -123,7 +123,7 @@ class EntitySimulator(RemoteSimulator):
             if model.links:
                 log.failed("links", "", _left_out(len(model.links), "link"))
             # A twist relative to a parent without a stated motion cannot be converted to the world's axes.
-            twist = placed.relative_twists((model.name,))[0]
+            twist = target_world.relative_twists((model.name,))[0]
             there = model.pose is not None or model.parent == WORLD
             moves = model.twist is not None and there and bool(np.isfinite(twist).all())
             if model.twist is not None and not moves:
@@ -133,7 +133,9 @@ class EntitySimulator(RemoteSimulator):
                 log.note(f"model '{model.name}': its twist is not stated, and is kept")
             stated = (*["pose"] * poses, *["twist"] * moves)
             if stated:
-                plan.append(_Order(self._request(model.name, placed, standing, poses=poses, moves=moves), stated))
+                plan.append(
+                    _Order(self._request(model.name, target_world, present_world, poses=poses, moves=moves), stated)
+                )
                 for kind in stated:
                     log.done(kind, "", "set")
         return plan
@@ -161,16 +163,18 @@ class EntitySimulator(RemoteSimulator):
         return bool(done) or not plan
 
     def _request(
-        self, name: str, placed: ResolvedWorld, standing: ResolvedWorld | None, *, poses: bool, moves: bool
+        self, name: str, target_world: ResolvedWorld, present_world: ResolvedWorld | None, *, poses: bool, moves: bool
     ) -> SetEntityState.Request:
         """Return the request for an entity; values that it needs and that are not stated come from its present state
-        `standing`.
+        `present_world`.
         """
         state = EntityState()
         state.header.frame_id = WORLD
-        state.pose = pose_message(pose_from_matrix((placed if poses else standing or placed).pose(name)))
-        twist = (placed if moves else standing or placed).relative_twists((name,))[0]
-        if np.isfinite(twist).all() and (moves or standing is not None):
+        state.pose = pose_message(
+            pose_from_matrix((target_world if poses else present_world or target_world).pose(name))
+        )
+        twist = (target_world if moves else present_world or target_world).relative_twists((name,))[0]
+        if np.isfinite(twist).all() and (moves or present_world is not None):
             state.twist = MAKER.twist(twist)
         return self._setting(name, state, poses=poses, moves=moves)
 

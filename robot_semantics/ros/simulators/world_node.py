@@ -327,7 +327,7 @@ class MujocoWorld(GuardedNode):
     # --- commands and services
 
     def _command(self, model: str, message: JointState) -> None:
-        given = [
+        lists = [
             (mode, values)
             for mode, values in (
                 (ControlMode.POSITION, message.position),
@@ -336,11 +336,11 @@ class MujocoWorld(GuardedNode):
             )
             if len(values)
         ]
-        if len(given) != 1 or len(given[0][1]) != len(message.name):
+        if len(lists) != 1 or len(lists[0][1]) != len(message.name):
             raise RobotSemanticsError(
                 "a command must have names and one list of as many positions, velocities or efforts"
             )
-        mode, values = given[0]
+        mode, values = lists[0]
         check_numbers(f"a command for '{model}'", values)
         self.simulator.command(model, mode, dict(zip(message.name, values, strict=True)))
 

@@ -278,13 +278,13 @@ def _running(listen: float) -> Iterator[Finding]:
                 listener.listen_to_new_topics()
             executor.spin_once(timeout_sec=0.05)
         # A name that begins with an underscore belongs to a tool, such as the ros2 daemon.
-        others = sorted({name for name in node.get_node_names() if not name.startswith(("rs_doctor", "_"))})
-        if not others:
+        other_nodes = sorted({name for name in node.get_node_names() if not name.startswith(("rs_doctor", "_"))})
+        if not other_nodes:
             yield Finding("note", f"no node found in {listen:g} s, so no robot can be checked")
             return
-        yield Finding("ok", f"running nodes: {', '.join(others)}")
+        yield Finding("ok", f"running nodes: {', '.join(other_nodes)}")
         yield from listener.received_topics(listen)
-        yield from _mistakes(node, listener, others)
+        yield from _mistakes(node, listener, other_nodes)
 
 
 def _mistakes(node: Node, listener: TopicListener, others: list[str]) -> Iterator[Finding]:

@@ -95,20 +95,20 @@ class TransformFollower:
         """Return its present pose and positions."""
         model, space, prefix = self.actor.model, self.actor.kinematics.space, self._prefix(transforms)
         T = np.array(self._neutral)
-        heard: list[slice] = []
+        received_parts: list[slice] = []
         for joint in model.joints:
             parent, found = transforms.get(prefix + joint.child_link, (None, None))
             own = joint.parent_link if joint.virtual else prefix + joint.parent_link
             if found is not None and parent == own:
                 T[joint.index] = found
                 if joint.position_count:
-                    heard.append(space.positions_of(joint))
+                    received_parts.append(space.positions_of(joint))
         observed = self._observer.observe(T, self._q).q
         q = np.array(self._q)
-        for where in heard:
+        for where in received_parts:
             q[where] = observed[where]
         self._q = q
-        self.known = frozenset(name for where in heard for name in space.names[where])
+        self.known = frozenset(name for where in received_parts for name in space.names[where])
         T_world_root = pose_in_world(prefix + model.root_link, transforms)
         return Stance(q, T_world_root @ invert(self.actor.kinematics.T_parent_root(q)))
 
@@ -416,19 +416,21 @@ class PublishedRobots:
         is left out after the timeout.
         """
         end = time.monotonic() + self._timeout_s
-        quiet, known = end, 0
+        quiet, known_count = end, 0
         while True:
             self._subscribe_to_descriptions()
             self._executor.spin_once(timeout_sec=0.05)
-            found = sorted(space for space, texts in self._texts.items() if URDF in texts)
+            namespaces = sorted(space for space, texts in self._texts.items() if URDF in texts)
             news = len(self._described) + sum(map(len, self._texts.values()))
-            if found and news > known:
-                quiet, known = time.monotonic() + PATIENCE_S, news
+            if namespaces and news > known_count:
+                quiet, known_count = time.monotonic() + PATIENCE_S, news
             published = {topic for topic in self._described if self._node.count_publishers(topic)}
             announced = {topic.removesuffix(f"/{URDF}") for topic in published if topic.endswith(f"/{URDF}")}
-            whole = found == [""] and self._described == {f"/{URDF}", f"/{SRDF}"} and SRDF in self._texts[""]
-            if found and (whole or (time.monotonic() > quiet and announced <= set(found)) or time.monotonic() > end):
-                return found
+            whole = namespaces == [""] and self._described == {f"/{URDF}", f"/{SRDF}"} and SRDF in self._texts[""]
+            if namespaces and (
+                whole or (time.monotonic() > quiet and announced <= set(namespaces)) or time.monotonic() > end
+            ):
+                return namespaces
             if time.monotonic() > end:
                 raise RobotSemanticsError(
                     f"received no robot_description within {self._timeout_s:g} s: is a node running? see 'doctor'"
@@ -539,16 +541,16 @@ class PublishedRobots:
     def _on_transforms(self, tree: TfTree, topic: str, static: bool, message: TFMessage) -> None:
         self._note_roots(tree, topic, static, message)
         with self._news:
-            own: list[int] = []
+            own_indices: list[int] = []
             for transform in message.transforms:
                 T = matrix_from_message(transform.transform)
                 parent, child = frame_name(transform.header.frame_id), frame_name(transform.child_frame_id)
                 if np.isfinite(T).all():
                     tree.transforms[child] = (parent, T)
                 if not static and child.rpartition("/")[2] in self._link_names:
-                    own.append(stamp_ns(transform.header.stamp))
+                    own_indices.append(stamp_ns(transform.header.stamp))
             # The clock is that of the robots' joints: other frames, and fixed ones, may have another clock.
-            self._stamp_ns = max(own, default=self._stamp_ns)
+            self._stamp_ns = max(own_indices, default=self._stamp_ns)
             self._number += 1
             self._news.notify_all()
 
@@ -613,14 +615,14 @@ def _when(time_ns: int) -> str:
 
 def _about(info: SnapshotInfo, store: SnapshotStore) -> str:
     """Return a snapshot's time and comment as text; if its file is on this machine, also its models and size."""
-    known = [_when(stamp_ns(info.stamp)) if info.has_stamp else "no time"]
+    facts = [_when(stamp_ns(info.stamp)) if info.has_stamp else "no time"]
     try:
         state, path = store.load(info.name)
-        known.append(", ".join(model.name for model in state.models[:3]) + " …" * (len(state.models) > 3))
-        known.append(f"{path.stat().st_size / 1e3:.1f} kB")
+        facts.append(", ".join(model.name for model in state.models[:3]) + " …" * (len(state.models) > 3))
+        facts.append(f"{path.stat().st_size / 1e3:.1f} kB")
     except (RobotSemanticsError, OSError):
-        known.append("its file is not on this machine")
-    return " · ".join([*known, *([info.comment] if info.comment else [])])
+        facts.append("its file is not on this machine")
+    return " · ".join([*facts, *([info.comment] if info.comment else [])])
 
 
 def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, float]:
@@ -638,9 +640,9 @@ def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, flo
         named = [item for item in live.robots if item.actor.model.name == robot] or live.robots
         if len(named) > 1:
             raise RobotSemanticsError(f"several running robots match: {live.scene.title}")
-        (found,) = named
-        space = found.actor.kinematics.space
-        wanted = {name for joint in space.joints if not joint.virtual for name in joint.variable_names}
+        (row,) = named
+        space = row.actor.kinematics.space
+        variable_names = {name for joint in space.joints if not joint.virtual for name in joint.variable_names}
         seen = -1
         while time.monotonic() < end:
             news = live.wait(seen, 0.2)
@@ -649,7 +651,7 @@ def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, flo
             if news is None:
                 continue
             seen, moment = news
-            if found.known >= wanted or (found.known and time.monotonic() > end - 0.5 * timeout_s):
-                q = moment.stances[found.actor.name].q
-                return {name: float(q[space.index[name]]) for name in found.known}
+            if row.known >= variable_names or (row.known and time.monotonic() > end - 0.5 * timeout_s):
+                q = moment.stances[row.actor.name].q
+                return {name: float(q[space.index[name]]) for name in row.known}
     raise RobotSemanticsError(f"received no transform of a joint within {timeout_s:g} s")

@@ -125,20 +125,20 @@ def _selected_robot(name: str, timeout_s: float) -> Iterator[tuple[ServiceCaller
 
 def _find(caller: ServiceCaller, name: str) -> tuple[str, str]:
     """Return the node and the robot that a name means."""
-    wanted = f"/{name.strip('/')}"
-    outer, _, inner = wanted.rpartition("/")
+    full_name = f"/{name.strip('/')}"
+    outer, _, inner = full_name.rpartition("/")
     end = time.monotonic() + caller.timeout_s
-    known: Sequence[str] = ()
+    node_names: Sequence[str] = ()
     while time.monotonic() < end:
-        known = caller.nodes_with("get_status", _STATUS)
-        if wanted in known:
-            return wanted, ""
-        if outer in known:
+        node_names = caller.nodes_with("get_status", _STATUS)
+        if full_name in node_names:
+            return full_name, ""
+        if outer in node_names:
             return outer, inner
         time.sleep(0.05)
-    others = f"; give one with {', '.join(f'--node={node}' for node in known)}" if known else ""
+    others = f"; give one with {', '.join(f'--node={node}' for node in node_names)}" if node_names else ""
     hint = "; see 'robot_semantics doctor'"
-    raise RobotSemanticsError(f"the node {wanted} does not run (waited {caller.timeout_s:g} s){others}{hint}")
+    raise RobotSemanticsError(f"the node {full_name} does not run (waited {caller.timeout_s:g} s){others}{hint}")
 
 
 def _description(caller: ServiceCaller, node: str, name: str) -> str:
