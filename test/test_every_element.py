@@ -292,7 +292,7 @@ OPERATIONS: dict[str, tuple[Callable[[Files], str], str]] = {
     "language_server": (language_server, "urdf srdf usdf"),
 }
 ONE_OF_EACH = ("sim_run", "drake", "language_server")
-"""Operations that look at one row of each element only."""
+"""Operations that look at one row of each element only; with `--cases`, all do."""
 
 PAGES = {
     "check": "check.md",
@@ -482,29 +482,39 @@ def put(files: Files, kind: str, text: str) -> None:
         path.write_text(text if other == kind else TEXTS[other][1])
 
 
+@pytest.fixture
+def few_rows(request: pytest.FixtureRequest) -> bool:
+    return request.config.getoption("--cases") is not None
+
+
+def rows_of(kind: str, one_of_each: bool) -> list[Row]:
+    """Return all rows of a kind, or the first of each element."""
+    found = list(rows(kind))
+    return list({row.path: row for row in reversed(found)}.values()) if one_of_each else found
+
+
 def explained(operation: str, row: str) -> bool:
     patterns = [pattern for found in NOT_USED.get(operation, {}).values() for pattern in found]
     return any(fnmatchcase(row, pattern) for pattern in patterns)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_every_element_is_used_or_kept_or_listed(operation: str, files: Files) -> None:
+def test_every_element_is_used_or_kept_or_listed(operation: str, files: Files, few_rows: bool) -> None:
     (_, kinds), unused = OPERATIONS[operation], list[str]()
     for kind in kinds.split():
-        unused += _unused(operation, kind, files)
+        unused += _unused(operation, kind, files, few_rows or operation in ONE_OF_EACH)
     assert sorted(row for row in unused if not explained(operation, row)) == []
     # A sentence that explains no unused row is out of date.
-    for sentence, patterns in NOT_USED.get(operation, {}).items():
+    for sentence, patterns in () if few_rows else NOT_USED.get(operation, {}).items():
         assert any(fnmatchcase(row, pattern) for row in unused for pattern in patterns), sentence
 
 
-def _unused(operation: str, kind: str, files: Files) -> Iterator[str]:
+def _unused(operation: str, kind: str, files: Files, one_of_each: bool) -> Iterator[str]:
     """Yield the rows of a document whose second value gives the same result."""
     results: dict[str, str] = {}
     for other, (_, first) in TEXTS.items():
         (files.folder / f"first.{other}").write_text(first)
-    some = {row.path: row for row in reversed(list(rows(kind)))}
-    for row in some.values() if operation in ONE_OF_EACH else rows(kind):
+    for row in rows_of(kind, one_of_each):
         before = text_of(kind, row)
         (files.folder / f"first.{kind}").write_text(before)
         if before not in results:
@@ -678,10 +688,10 @@ RENAMED = {"rename": {"d": "new"}}
 
 
 @pytest.mark.parametrize("operation", KEEPING)
-def test_what_is_kept_comes_out_at_its_place(operation: str, files: Files) -> None:
+def test_what_is_kept_comes_out_at_its_place(operation: str, files: Files, few_rows: bool) -> None:
     (_, kinds), lost, changes = KEEPING[operation], list[str](), 0
     for kind in kinds.split():
-        for row in rows(kind):
+        for row in rows_of(kind, few_rows):
             # A second value may be an error, and then nothing comes out.
             for text in (changed(kind, row), text_of(kind, row)):
                 if (operation, kind, text) not in DOCUMENTS:
@@ -702,7 +712,7 @@ def test_what_is_kept_comes_out_at_its_place(operation: str, files: Files) -> No
                     left[found] -= 1
     assert lost == []
     # Most second values are no error.
-    assert changes > 0.5 * sum(len(list(rows(kind))) for kind in kinds.split())
+    assert changes > 0.5 * sum(len(rows_of(kind, few_rows)) for kind in kinds.split())
 
 
 # The axes of a universal constraint turn the shafts; the poses of the links by their definition.

@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.patience import PATIENCE_S
 from support.served import Served
 
 from robot_semantics.examples import example
@@ -68,7 +69,7 @@ def test_a_signal_ends_a_command_with_its_code_and_leaves_nothing(
     )
     end = wait_for_reader(pipe, process)
     process.send_signal(number)
-    _, text = process.communicate(timeout=30)
+    _, text = process.communicate(timeout=PATIENCE_S)
     os.close(end)
     assert (process.returncode, text) == (code, f"{word}\n")
     assert [*out.iterdir(), *own.iterdir()] == []
@@ -82,7 +83,7 @@ def test_a_page_ends_as_every_other_command(tmp_path: Path, command: str, number
     srdf.write_bytes(example("rover_arm.srdf").read_bytes())
     served = Served("-c", PROGRAM, command, str(example("rover_arm.urdf")), str(srdf), "--no-browser")
     served.process.send_signal(number)
-    text, _ = served.process.communicate(timeout=30)
+    text, _ = served.process.communicate(timeout=PATIENCE_S)
     assert served.process.returncode == code
     assert text == f"{word}\n"
     assert list(tmp_path.iterdir()) == [srdf]
@@ -96,7 +97,7 @@ def test_a_simulation_ends_and_leaves_the_old_file(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", PROGRAM, *words], stderr=subprocess.PIPE, text=True)
     time.sleep(2.0)
     process.terminate()
-    _, text = process.communicate(timeout=30)
+    _, text = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, text.splitlines()[-1]) == (143, "terminated")
     assert out.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [out]

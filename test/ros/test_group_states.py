@@ -18,7 +18,8 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_semantics_interfaces.srv import GetGroupState, SaveGroupState
 from sensor_msgs.msg import JointState
-from support.nodes import PATIENCE_S, Client, NodeProcess, joint_state
+from support.nodes import Client, NodeProcess, joint_state
+from support.patience import PATIENCE_S
 
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text

@@ -23,7 +23,8 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Transform, TransformStamped
 from sensor_msgs.msg import JointState, MultiDOFJointState
-from support.nodes import LATCHED, PATIENCE_S, Client, NodeProcess, joint_state
+from support.nodes import LATCHED, Client, NodeProcess, joint_state
+from support.patience import PATIENCE_S
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics import Diagnostics, ForwardKinematics

@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 from support.browser import Browser, executable
-from support.nodes import PATIENCE_S, RUNNING, Client, NodeProcess, joint_state
+from support.nodes import RUNNING, Client, NodeProcess, joint_state
+from support.patience import PATIENCE_S
 from support.served import Served
 
 from robot_semantics import ForwardKinematics

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import rclpy
 from std_msgs.msg import String
-from support.nodes import PATIENCE_S
+from support.patience import PATIENCE_S
 
 from robot_semantics.ros.node.message_loop import ArrivalClock, MessageLoop
 

@@ -39,7 +39,8 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from support.json_shapes import validate
 from support.killed_writers import unsound
-from support.nodes import LATCHED, PATIENCE_S, Client, NodeProcess, joint_state, matrix_of, said
+from support.nodes import LATCHED, Client, NodeProcess, joint_state, matrix_of, said
+from support.patience import PATIENCE_S
 from support.small_disk import small_disk
 from tf2_msgs.msg import TFMessage
 

@@ -23,7 +23,8 @@ import pytest
 import rclpy
 from rclpy import executors
 from rclpy.impl.implementation_singleton import rclpy_implementation
-from support.nodes import PATIENCE_S, RUNNING, Client, NodeProcess
+from support.nodes import RUNNING, Client, NodeProcess
+from support.patience import PATIENCE_S
 
 from robot_semantics.ros.running.spinning import spin
 

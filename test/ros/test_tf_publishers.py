@@ -27,7 +27,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.utilities import get_rmw_implementation_identifier
-from support.nodes import PATIENCE_S
+from support.patience import PATIENCE_S
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.ros.node import outputs as tf_authority

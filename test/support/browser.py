@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from support.patience import PATIENCE_S
 from websockets.sync.client import ClientConnection, connect
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -135,7 +136,7 @@ class Browser:
             raise PageError(json.dumps(answer["exceptionDetails"])[:1000])
         return answer["result"].get("value")
 
-    def wait(self, condition: str, seconds: float = 30.0) -> None:
+    def wait(self, condition: str, seconds: float = PATIENCE_S) -> None:
         """Wait until an expression is true."""
         end = time.monotonic() + seconds
         while not self._is_true(condition):
@@ -193,7 +194,7 @@ class Browser:
 
     def still(self) -> None:
         """Wait until nothing fades or moves."""
-        self.wait("document.getAnimations().every((one) => one.playState !== 'running')", 10.0)
+        self.wait("document.getAnimations().every((one) => one.playState !== 'running')")
 
     def audit(self, part: str = "html") -> list[str]:
         """Return what axe-core finds wrong for people who use a keyboard or a screen reader, or see little contrast, in
@@ -220,7 +221,7 @@ class Browser:
             message["sessionId"] = self._session
         self._socket.send(json.dumps(message))
         while True:
-            told = json.loads(self._socket.recv(timeout=60))
+            told = json.loads(self._socket.recv(timeout=PATIENCE_S))
             if told.get("id") == number:
                 if "navigated" in told.get("error", {}).get("message", ""):
                     raise PageGoneError(told["error"]["message"])

@@ -19,13 +19,10 @@ from typing import Any, TypeVar
 
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
+from support.patience import PATIENCE_S
 
 _Value = TypeVar("_Value")
 Problems = list[types.Diagnostic]
-WAIT_S = 20.0
-"""Longest wait for a message; only a failing test waits so long."""
-
-
 SERVER = ["-m", "robot_semantics.cli.main", "lsp", "--stdio"]
 
 
@@ -73,12 +70,12 @@ class Editor:
         if self.process is not None and self.process.returncode is None:
             self.run(self.client.shutdown_async(None))
             self.client.exit(None)
-            assert self.run(asyncio.wait_for(self.process.wait(), WAIT_S)) == 0
+            assert self.run(asyncio.wait_for(self.process.wait(), PATIENCE_S)) == 0
         self.run(self.client.stop())  # type: ignore[no-untyped-call]  # pygls
         self._loop.close()
 
     def run(self, work: Coroutine[Any, Any, _Value]) -> _Value:
-        return self._loop.run_until_complete(asyncio.wait_for(work, WAIT_S))
+        return self._loop.run_until_complete(asyncio.wait_for(work, PATIENCE_S))
 
     # --- documents
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from support.patience import PATIENCE_S
 
 rclpy = pytest.importorskip("rclpy", reason="rclpy is not installed (make setup, or a ROS 2 environment)")
 pytest.importorskip("robot_semantics_interfaces", reason="the interface package is not built (make setup)")
@@ -42,7 +43,6 @@ from robot_semantics.ros.messages.world_messages import items_from_messages  # n
 
 Message = TypeVar("Message")
 
-PATIENCE_S = 60.0
 DATA = Path(__file__).parents[1] / "data"
 LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"

@@ -5,11 +5,15 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A plugin: the files of tests that take longest begin first, so that no worker is left alone with one of them."""
+"""A plugin: the order of the tests, and the option `--cases`.
+
+The files of tests that take longest begin first, so that no worker is left alone with one of them.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -49,8 +53,48 @@ LONGEST = (
 """In the order in which they begin. xdist alone would begin with the files of most tests, and end with long ones."""
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option `--cases`."""
+    text = "run at most N cases of each test: one of each kind (first parameter), then others, spread over the list"
+    parser.addoption("--cases", type=int, metavar="N", help=text)
+
+
+def chosen(cases: Sequence[pytest.Item], most: int) -> list[pytest.Item]:
+    """Return at most `most` cases of one test: one for each value of its first parameter, then others."""
+    first: dict[str, pytest.Item] = {}
+    for case in cases:
+        spec = getattr(case, "callspec", None)
+        first.setdefault(repr(next(iter(spec.params.values()), None)) if spec is not None else "", case)
+    kinds = list(first.values())
+    if len(kinds) >= most:
+        return spread(kinds, most)
+    others = [case for case in cases if case not in kinds]
+    return kinds + spread(others, most - len(kinds))
+
+
+def spread(cases: Sequence[pytest.Item], most: int) -> list[pytest.Item]:
+    """Return at most `most` cases with equal distances in the list, the first among them."""
+    if len(cases) <= most:
+        return list(cases)
+    return [cases[number * len(cases) // most] for number in range(most)]
+
+
+def first_longest(items: list[pytest.Item]) -> None:
     """Put the longest files first; the order of all others, and inside a file, stays."""
     ranks = {os.fspath(TESTS / file): rank for rank, file in enumerate(LONGEST)}
     items.sort(key=lambda item: ranks.get(os.fspath(item.path), len(ranks)))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Choose cases, and put the longest files first."""
+    most = config.getoption("--cases")
+    if most is not None:
+        tests: dict[tuple[str, str], list[pytest.Item]] = {}
+        for item in items:
+            assert item.parent is not None
+            tests.setdefault((item.parent.nodeid, getattr(item, "originalname", item.name)), []).append(item)
+        kept = {case for cases in tests.values() for case in chosen(cases, most)}
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
+    first_longest(items)

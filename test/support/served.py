@@ -16,6 +16,8 @@ import sys
 from types import TracebackType
 from urllib.parse import urlsplit
 
+from support.patience import PATIENCE_S
+
 
 class Served:
     """A page that another process serves.
@@ -45,7 +47,7 @@ class Served:
     def ask(self, path: str, **headers: str) -> tuple[int, bytes]:
         """Return the status and the content of an answer to the owner; an empty ``Cookie`` asks as another user."""
         given = {"Cookie": self.cookie, **{name.replace("_", "-"): value for name, value in headers.items()}}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         connection.request("GET", path, headers={name: value for name, value in given.items() if value})
         answer = connection.getresponse()
         content = answer.read()
@@ -55,7 +57,7 @@ class Served:
     def _cookie(self) -> str:
         """Return the cookie that the page sets for a request with the token."""
         address = urlsplit(self.address)
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         connection.request("GET", f"{address.path}?{address.query}")
         header = connection.getresponse().getheader("Set-Cookie") or ""
         connection.close()
@@ -71,4 +73,4 @@ class Served:
 
     def end(self) -> int:
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(30)
+        return self.process.wait(PATIENCE_S)

@@ -97,7 +97,7 @@ def shows(browser: Browser, *texts: str) -> None:
         " ...[...document.querySelectorAll('[data-matrix] title')].map((item) => item.textContent)].join('\\n')"
     )
     for text in texts:
-        browser.wait(f"{words}.replaceAll(/\\s+/g, ' ').includes({json.dumps(' '.join(text.split()))})", 10.0)
+        browser.wait(f"{words}.replaceAll(/\\s+/g, ' ').includes({json.dumps(' '.join(text.split()))})")
     harmless(browser)
 
 
@@ -220,7 +220,7 @@ def test_no_name_runs_in_the_evidence_of_collisions_or_the_question_to_overwrite
         person.type("samples", "100")
         person.press("generate")
         rows = "document.querySelectorAll('[data-pairs] tbody tr.cursor-pointer')"
-        browser.wait(f"{rows}.length > 3", 60.0)
+        browser.wait(f"{rows}.length > 3")
         for k in range(3):
             browser.run(f"{rows}[{k}].click()")
             person.sees("viewer.drawn.some(({colour}) => colour?.[0] === 0.83)")

@@ -429,7 +429,7 @@ def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Scene,
         browser.open(live.address)
         assert "/node, domain 7" in browser.run("document.body.innerText")
         # No update comes: the page says so over the whole scene.
-        browser.wait("document.getElementById('lost')?.hidden === false", 10.0)
+        browser.wait("document.getElementById('lost')?.hidden === false")
         assert browser.run("document.getElementById('lost').innerText").startswith("No update for ")
         assert browser.run("document.getElementById('lost').innerText").endswith("Is the node running?")
         (tmp_path / "described").touch()

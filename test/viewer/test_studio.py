@@ -119,7 +119,7 @@ def test_pairs_are_generated_disabled_and_undone_and_comments_stay(browser: Brow
         person.tab("collisions")
         person.type("samples", "300")
         person.press("generate")
-        browser.wait("document.querySelector('[data-do=write-pairs]') !== null", 60.0)
+        browser.wait("document.querySelector('[data-do=write-pairs]') !== null")
         person.type("find-pair", "palm_link")
         row = (
             "[...document.querySelectorAll('[data-pairs] tbody tr')]"
@@ -399,7 +399,7 @@ def test_the_page_comes_back_when_its_killed_server_is_started_again_with_its_to
     assert (tmp_path / "rover.srdf").read_bytes() == before
     with studio(tmp_path, "--port", port):
         # The saved part is there again; the unsaved step is offered.
-        browser.wait("document.querySelector('[data-do=save]') !== null && Boolean(window.viewer?.robots)", 60.0)
+        browser.wait("document.querySelector('[data-do=save]') !== null && Boolean(window.viewer?.robots)")
         person.sees("!document.querySelector('[inert]') && !('mine' in viewer.robots[0].groups)")
         person.press("drop-draft")
         person.sees("document.querySelector('.q-dialog__inner') === null")

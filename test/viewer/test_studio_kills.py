@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from support.browser import Browser
 from support.killed_writers import unsound
+from support.patience import PATIENCE_S
 from support.person import Person
 from support.served import Served
 
@@ -27,8 +28,6 @@ from robot_semantics.srdf.table import srdf_from_file
 
 KILLS = int(os.environ.get("KILLS", "8"))
 """How often a server is killed, before another file operation each time."""
-PATIENCE_S = 60.0
-"""Longest time that an answer of a living server may take [s]."""
 NEXT_RUN = (
     "import sys; from robot_semantics.base.files import save_bytes as f; f(open(sys.argv[1], 'rb').read(), sys.argv[1])"
 )

@@ -75,7 +75,7 @@ def test_the_steps_of_the_tutorial_make_a_complete_srdf(browser: Browser, tmp_pa
         person.tab("collisions")
         person.type("samples", "1000")
         person.press("generate")
-        browser.wait("document.querySelector('[data-do=write-pairs]') !== null", 60.0)
+        browser.wait("document.querySelector('[data-do=write-pairs]') !== null")
         person.sees("document.querySelector('[data-pairs]').innerText.includes('of 1,000')")
         picture(browser, "studio_4_pairs")
         person.press("write-pairs")

@@ -168,6 +168,9 @@ THIS_CENTURY_NS = 978_307_200 * 1_000_000_000
 PATIENCE_S = 1.0
 """How long SRDFs and robots may come after each other, and a node may take to answer before it is asked again [s]."""
 
+NODE_PATIENCE_S = 10.0
+"""How long sliders wait for a description of their node after all others, which discovery may find earlier [s]."""
+
 URDF, SRDF = "robot_description", "robot_description_semantic"
 
 Stated = TypeVar("Stated", bound=str | bool)
@@ -239,7 +242,7 @@ class PublishedRobots:
             self._node, self._executor = self._open.enter_context(own_node("robot_semantics_view"))
             self._listen(self._default_tree, "/tf", static=False)
             self._listen(self._default_tree, "/tf_static", static=True)
-            self._described_spaces = spaces = self._spaces()
+            self._described_spaces = spaces = self._spaces(asked_needed=sliders is not None)
             self.robots = tuple(
                 self._robot(space, len(spaces) == 1, PackageResolver(package_paths), diagnostics, kinds)
                 for space in spaces
@@ -353,9 +356,9 @@ class PublishedRobots:
 
     def _add_sliders(self, space: str, robot: TransformFollower, options: SliderOptions) -> None:
         """Publish joint states of a robot, if its description or its namespace is the node's."""
-        nodes = self._publishers_of(f"{space}/{URDF}")
-        if self._asked not in nodes and (space or "/") != (self._asked.rpartition("/")[0] or "/"):
+        if not self._is_of_asked(space):
             return
+        nodes = self._publishers_of(f"{space}/{URDF}")
         if self._stated(space, "use_sim_time", bool):
             self._node.set_parameters([Parameter("use_sim_time", value=True)])
         kinematics = robot.actor.kinematics
@@ -376,6 +379,11 @@ class PublishedRobots:
         names = base_frames(kinematics.model, robot.actor.name, prefix, base_frame)
         root_link = kinematics.model.root_link
         self._sliders_of_root[robot.actor.name] = {name: sliders for name, link in names.items() if link == root_link}
+
+    def _is_of_asked(self, space: str) -> bool:
+        """Return True if a description is published by the asked node, or in its namespace."""
+        namespace = self._asked.rpartition("/")[0] or "/"
+        return (space or "/") == namespace or self._asked in self._publishers_of(f"{space}/{URDF}")
 
     def _slide_to(self, snapshot: str) -> None:
         """Put the sliders where a snapshot has the robots; one that cannot be read here changes nothing."""
@@ -409,29 +417,31 @@ class PublishedRobots:
         folder = answer.values[0].string_value if answer.values else ""
         return SnapshotStore.of_node(self._asked, folder)
 
-    def _spaces(self) -> list[str]:
+    def _spaces(self, *, asked_needed: bool) -> list[str]:
         """Return the namespaces with robot descriptions, after the announced descriptions have arrived.
 
-        The search ends when no new description arrives for `PATIENCE_S`. An announced description that does not arrive
-        is left out after the timeout.
+        The search ends when no new description arrives for `PATIENCE_S`. With `asked_needed` it ends after
+        `NODE_PATIENCE_S` if no description is the asked node's. An announced description that does not arrive is left
+        out after the timeout.
         """
         end = time.monotonic() + self._timeout_s
-        quiet, known_count = end, 0
+        news_s, known_count = end, 0
         while True:
             self._subscribe_to_descriptions()
             self._executor.spin_once(timeout_sec=0.05)
             namespaces = sorted(space for space, texts in self._texts.items() if URDF in texts)
-            news = len(self._described) + sum(map(len, self._texts.values()))
+            now_s, news = time.monotonic(), len(self._described) + sum(map(len, self._texts.values()))
             if namespaces and news > known_count:
-                quiet, known_count = time.monotonic() + PATIENCE_S, news
+                news_s, known_count = now_s, news
             published = {topic for topic in self._described if self._node.count_publishers(topic)}
             announced = {topic.removesuffix(f"/{URDF}") for topic in published if topic.endswith(f"/{URDF}")}
             whole = namespaces == [""] and self._described == {f"/{URDF}", f"/{SRDF}"} and SRDF in self._texts[""]
-            if namespaces and (
-                whole or (time.monotonic() > quiet and announced <= set(namespaces)) or time.monotonic() > end
-            ):
+            has_asked = not asked_needed or any(map(self._is_of_asked, namespaces))
+            patience_s = PATIENCE_S if has_asked else NODE_PATIENCE_S
+            is_quiet = now_s - news_s > patience_s and announced <= set(namespaces)
+            if namespaces and ((whole and has_asked) or is_quiet or now_s > end):
                 return namespaces
-            if time.monotonic() > end:
+            if now_s > end:
                 raise RobotSemanticsError(
                     f"received no robot_description within {self._timeout_s:g} s: is a node running? see 'doctor'"
                 )

@@ -8,8 +8,8 @@
 """The part of tf2_ros that Python nodes use, for environments without a ROS 2 installation.
 
 Names and behaviour are those of the real package: code that imports this one runs unchanged with that one. Left out are
-the action client, velocities, and the conversions between message types (`Buffer.transform`). Different is one rule: the
-real package normalises a quaternion of any length; this one ignores a transform whose quaternion is no rotation.
+the action client, velocities, and the conversions between message types (`Buffer.transform`). One rule is different:
+the real package normalises a quaternion of any length; this one ignores a transform whose quaternion is no rotation.
 """
 
 from tf2_ros.buffer import Buffer
