@@ -279,10 +279,7 @@ def _with_suggestions(
     Poses are free of collision if the extra for it is installed.
     """
     # Imports here: the other operations start faster.
-    import numpy as np
-
     from robot_semantics.collision.poses import PoseCollisions
-    from robot_semantics.kinematics.forward import kinematics_of
     from robot_semantics.model.resources import PackageResolver
     from robot_semantics.viewer.suggestions import accept_all
 
@@ -295,9 +292,8 @@ def _with_suggestions(
     except RobotSemanticsError as error:
         print_note(f"the suggested poses are not checked for collisions: {error}")
 
-    def free_pose(model: RobotModel, joints: Collection[str]) -> FloatArray:
-        neutral = np.array(kinematics_of(model).space.neutral())
-        pose = neutral if poses is None else poses.free_positions(model, joints)
+    def free_pose(model: RobotModel, q: FloatArray, joints: Collection[str]) -> FloatArray:
+        pose = q if poses is None else poses.free_positions(model, q, joints)
         if pose is None:
             raise RobotSemanticsError("no pose free of collision was found")
         return pose

@@ -106,7 +106,8 @@ class PoseCollisions:
         """Return the first pose without an unusual collision from q (size,) to the middle of the limits.
 
         Only `joints` move, and only collisions of links that they move against each other count. If no pose on the way
-        is free, joints between colliding links get sampled positions, `TRIES` times; None if collisions remain.
+        is free, joints between colliding links of the best one get sampled positions, `TRIES` times; None if collisions
+        remain.
         """
         space = JointSpace.of(self._robot)
         above = self._joints_above(joints)
@@ -123,13 +124,15 @@ class PoseCollisions:
         finite = np.isfinite(lower) & np.isfinite(upper)
         middle = q[columns].copy()
         middle[finite] = (lower[finite] + upper[finite]) / 2.0
+        steps: list[tuple[FloatArray, list[LinkPair]]] = []
         for share in np.linspace(0.0, 1.0, STEPS + 1):
-            pose: FloatArray = q.copy()
-            pose[columns] = (1.0 - share) * q[columns] + share * middle
-            pose = closed(pose)
-            if not colliding(pose):
-                return pose
-        pairs = colliding(pose)
+            step: FloatArray = q.copy()
+            step[columns] = (1.0 - share) * q[columns] + share * middle
+            step = closed(step)
+            steps.append((step, colliding(step)))
+            if not steps[-1][1]:
+                return step
+        pose, pairs = min(steps, key=lambda item: len(item[1]))
         for sample in self._samples(TRIES):
             between = above[pairs[0].first] ^ above[pairs[0].second]
             changed = pose.copy()
@@ -143,20 +146,24 @@ class PoseCollisions:
                 return pose
         return None
 
-    def free_positions(self, robot: RobotModel, joints: Collection[str]) -> FloatArray | None:
-        """Return the pose of `free_pose` from the default positions, as positions (size,) of `robot`.
+    def free_positions(self, robot: RobotModel, q: FloatArray, joints: Collection[str]) -> FloatArray | None:
+        """Return the pose of `free_pose` from positions q (size,) of `robot`, as positions (size,) of `robot`.
 
         The robot is this one, or has another virtual joint.
         """
-        kinematics, own = kinematics_of(robot), JointSpace.of(self._robot)
-        q, start = np.array(kinematics.space.neutral()), np.array(kinematics_of(self._robot).space.neutral())
+        space, own = JointSpace.of(robot), JointSpace.of(self._robot)
+        found: FloatArray = q.copy()
+        start = np.array(own.neutral())
+        for name, at in own.index.items():
+            if name in space.index:
+                start[at] = q[space.index[name]]
         pose = self.free_pose(start, [name for name in joints if name in own.joint_positions])
         if pose is None:
             return None
         for name, at in own.index.items():
-            if name in kinematics.space.index:
-                q[kinematics.space.index[name]] = pose[at]
-        return q
+            if name in space.index:
+                found[space.index[name]] = pose[at]
+        return found
 
     def _samples(self, count: int) -> Iterator[FloatArray]:
         from robot_semantics.collision.sampling import block_sampler

@@ -20,6 +20,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.record import record
 from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.srdf import new
@@ -71,8 +72,9 @@ class Chain:
     hand: tuple[str, ...] = ()
 
 
-FreePose = Callable[[RobotModel, Collection[str]], FloatArray]
-"""Return the pose (size,) nearest to the default positions in which joints of these names do not collide."""
+FreePose = Callable[[RobotModel, FloatArray, Collection[str]], FloatArray]
+"""Return the pose (size,) nearest to a pose (size,) in which joints of these names do not collide."""
+FREE = ", moved until free of collision"
 
 
 def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose | None = None) -> list[Suggestion]:
@@ -81,7 +83,7 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
     Args:
         robot: the robot with its present semantics.
         semantic: the same semantics as an SRDF tree.
-        free_pose: gives the suggested poses, when they are added; None: they are the default positions.
+        free_pose: moves a suggested pose until it is free of collision, when it is added; None: it may collide.
     """
     result: list[Suggestion] = []
     kind = base_type(robot)
@@ -103,7 +105,11 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
             effector = hand if hand not in effectors else f"{hand}_effector"
             element = new.end_effector(effector, hand, chain.tip, name)
             result.append(_adding("end effector", f"end effector {effector} on {chain.tip}", element))
-    result += _home_poses(robot, semantic, free_pose)
+    others = list(_mirrored(robot, semantic, free_pose))
+    # Where the other side has the pose home, its mirrored pose is the suggestion.
+    mirrored = {item.title.partition(":")[0] for item in others}
+    homes = _home_poses(robot, semantic, free_pose)
+    result += [item for item in homes if item.title.partition(":")[0] not in mirrored]
     passive = [
         joint.name
         for joint in robot.joints
@@ -112,7 +118,7 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
     if passive:
         title = f"passive joint{'s' * (len(passive) > 1)} {', '.join(passive)}"
         result.append(_adding("passive joint", title, *map(new.passive_joint, passive)))
-    return [*result, *_more_groups(robot, semantic), *_feet(robot, semantic), *_mirrored(robot, semantic)]
+    return [*result, *_more_groups(robot, semantic), *_feet(robot, semantic), *others]
 
 
 def accept_all(
@@ -123,7 +129,7 @@ def accept_all(
     Args:
         bare: the robot without semantics.
         text: the present text.
-        free_pose: gives the suggested poses.
+        free_pose: moves a suggested pose until it is free of collision; None: it may collide.
 
     Returns:
         the text, the titles of the added parts, and for each part that could not be added its title and the reason.
@@ -266,7 +272,7 @@ def mirrored_name(name: str) -> str | None:
     return "".join(words)
 
 
-def _mirrored(robot: RobotModel, semantic: SrdfDocument) -> Iterator[Suggestion]:
+def _mirrored(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose | None) -> Iterator[Suggestion]:
     """Yield the groups and states of one side that the other side does not have."""
     stated = {group.name for group in semantic.groups}
     for group in semantic.groups:
@@ -280,8 +286,12 @@ def _mirrored(robot: RobotModel, semantic: SrdfDocument) -> Iterator[Suggestion]
         if side in stated and (side, name) not in states and state.joints:
             values = _mirrored_values(robot, {item.name: item.values for item in state.joints})
             if values is not None:
+                space = JointSpace.of(robot)
+                start = np.array(space.neutral())
+                for joint, numbers in values.items():
+                    start[space.joint_positions[joint]] = numbers
                 title = f"pose {name} of {side}: as {state.group}/{state.name} on the other side"
-                yield _adding("state", title, new.group_state(name, str(side), values), is_optional=True)
+                yield _pose(robot, title, (str(side), name), np.array(space.with_mimics(start)), [*values], free_pose)
 
 
 def _mirrored_members(robot: RobotModel, group: SrdfGroup, stated: Collection[str]) -> tuple[NewElement, ...]:
@@ -459,20 +469,28 @@ def _home_poses(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
     for group in robot.semantics.groups.values():
         if group.name not in stated | unions and group.active_joints:
             title = f"pose home of {group.name}: default positions"
-            if free_pose is not None:
-                title += ", moved until free of collision"
-            edit = partial(_add_home, robot=robot, group=group.name, joints=group.active_joints, free_pose=free_pose)
-            poses.append(Suggestion("state", title, edit))
+            start = np.array(JointSpace.of(robot).neutral())
+            poses.append(_pose(robot, title, (group.name, "home"), start, group.active_joints, free_pose))
     return poses
 
 
-def _add_home(
-    text: SrdfText, robot: RobotModel, group: str, joints: Sequence[str], free_pose: FreePose | None
-) -> SrdfText:
-    space = ForwardKinematics(robot).space
-    q = space.neutral() if free_pose is None else free_pose(robot, joints)
-    values = {joint: q[space.joint_positions[joint]].round(6).tolist() for joint in joints}
-    return text.add([new.group_state("home", group, values)])
+def _pose(
+    robot: RobotModel,
+    title: str,
+    state: tuple[str, str],
+    start: FloatArray,
+    joints: Sequence[str],
+    free_pose: FreePose | None,
+) -> Suggestion:
+    """Return a suggested state (group, name) of `joints`: positions `start` (size,), moved until free of collision."""
+
+    def add(text: SrdfText) -> SrdfText:
+        space = JointSpace.of(robot)
+        q = start if free_pose is None else free_pose(robot, start, joints)
+        values = {joint: q[space.joint_positions[joint]].round(6).tolist() for joint in joints}
+        return text.add([new.group_state(state[1], state[0], values)])
+
+    return Suggestion("state", title + FREE * (free_pose is not None), add, is_optional=state[1] != "home")
 
 
 def _adding(step: str, title: str, *elements: NewElement, is_optional: bool = False) -> Suggestion:

@@ -20,8 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary, proxy
 
-import numpy as np
-
 from robot_semantics.base.diagnostic import Severity, SourcePlace
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import read_bounded, read_named, save_bytes
@@ -151,10 +149,10 @@ class CollisionWork:
     def _is_other_root(self, poses: PoseCollisions) -> bool:
         return poses.space_names != JointSpace.of(self._session.robot).names
 
-    def free_pose(self, robot: RobotModel, joints: Collection[str]) -> FloatArray:
-        """Return the pose free of collision that is nearest to the default positions; only `joints` move.
+    def free_pose(self, robot: RobotModel, q: FloatArray, joints: Collection[str]) -> FloatArray:
+        """Return the pose free of collision that is nearest to q (size,); only `joints` move.
 
-        Without the extra for collisions, or without readable geometry, these are the default positions.
+        Without the extra for collisions, or without readable geometry, this is q.
 
         Raises:
             RobotSemanticsError: no such pose was found.
@@ -162,8 +160,8 @@ class CollisionWork:
         try:
             poses = self.poses()
         except RobotSemanticsError:
-            return np.array(ForwardKinematics(robot).space.neutral())
-        pose = poses.free_positions(robot, joints)
+            return q
+        pose = poses.free_positions(robot, q, joints)
         if pose is None:
             raise RobotSemanticsError("no pose free of collision was found; move the joints and save a pose")
         return pose

@@ -87,7 +87,7 @@ class CoalCounter(FclCounter):
     """Counts collisions of triangles with coal."""
 
     def made(self, piece: Piece) -> Any:
-        surface = piece.shape.surface
+        surface = piece.shape.hull if piece.shape.surface is None else piece.shape.surface
         if surface is None:
             kind, size = piece.shape[:2]
             makers = {

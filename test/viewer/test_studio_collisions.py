@@ -14,6 +14,7 @@ import io
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
@@ -25,13 +26,14 @@ from support.served import Served
 
 from robot_semantics import Diagnostics, ForwardKinematics, RobotModel, RobotSemanticsError
 from robot_semantics.examples import example
-from robot_semantics.kinematics.joint_space import with_state
+from robot_semantics.kinematics.joint_space import JointSpace, with_state
+from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.edit_session import EditSession
-from robot_semantics.viewer.suggestions import suggestions
+from robot_semantics.viewer.suggestions import accept_all, suggestions
 
 pytest.importorskip("mujoco")
 pin = pytest.importorskip("pinocchio")
@@ -57,8 +59,8 @@ def test_no_suggested_pose_collides(urdf: str) -> None:
     pieces = pieces_of(robot, PackageResolver((str(SHARE),)), Diagnostics())
     poses = PoseCollisions(robot, pieces)
 
-    def free_pose(model: RobotModel, joints: Collection[str]) -> FloatArray:
-        pose = poses.free_pose(np.array(ForwardKinematics(model).space.neutral()), joints)
+    def free_pose(model: RobotModel, q: FloatArray, joints: Collection[str]) -> FloatArray:
+        pose = poses.free_positions(model, q, joints)
         if pose is None:
             raise RobotSemanticsError("none is free")
         return pose
@@ -86,6 +88,76 @@ def test_no_suggested_pose_collides(urdf: str) -> None:
             at = space.joint_positions[joint]
             assert np.all((space.lower[at] - 1e-5 <= q[at]) & (q[at] <= space.upper[at] + 1e-5)), joint
         assert poses.colliding(session.robot, q) == [], (group, name)
+
+
+SAMPLES, MOST_FREE = 40, 2
+"""Sampled poses, and in how many of them a pair is free that touches in any pose."""
+
+
+@pytest.mark.parametrize(
+    "urdf",
+    [
+        "icub_description/robots/icub_reduced.urdf",
+        "hyq_description/robots/hyq_no_sensors.urdf",
+        "pr2_description/urdf/pr2.urdf",
+        "tiago_pro_description/robots/tiago_pro.urdf",
+    ],
+)
+def test_another_library_finds_no_collision_in_suggested_poses(urdf: str) -> None:
+    from support.collision_oracles import CoalCounter, packaged_robot
+
+    from robot_semantics.collision.matrix import adjacent_pairs
+    from robot_semantics.collision.poses import PoseCollisions
+
+    shipped(urdf)
+    robot, pieces = packaged_robot(urdf)
+    poses, space = PoseCollisions(robot, pieces), ForwardKinematics(robot).space
+
+    def free_pose(model: RobotModel, q: FloatArray, joints: Collection[str]) -> FloatArray:
+        pose = poses.free_positions(model, q, joints)
+        if pose is None:
+            raise RobotSemanticsError("none is free")
+        return pose
+
+    text, _, _ = accept_all(robot, SrdfText.empty(robot.name, "new.srdf"), free_pose)
+    made = apply_semantics(robot, text.semantic, Diagnostics())
+    known = JointSpace.of(made).index
+    oracle = CoalCounter(robot, pieces, set())
+    # Pairs that touch in any pose: links with a joint between them, and those of nearly all random poses.
+    links = robot.link_index
+    solid = {robot.link_names[piece.link] for piece in pieces}
+    ways = adjacent_pairs(robot, solid)
+    usual = {tuple(sorted(links[name] for name in pair)) for pair, way in ways.items() if len(way) == 2}
+    low, high = (np.where(np.isfinite(limit), limit, at) for limit, at in ((space.lower, -1.0), (space.upper, 1.0)))
+    rng, samples = np.random.default_rng(1), []
+    for _ in range(SAMPLES):
+        q = np.array(space.neutral())
+        for joint in robot.joints:
+            if joint.position_count == 1:
+                at = space.joint_positions[joint.name]
+                q[at] = rng.uniform(low[at], high[at])
+        samples.append(np.array(space.with_mimics(q)))
+    counts = Counter(pair for hits in oracle.hits(np.array(samples)) for pair in hits)
+    usual |= {pair for pair, count in counts.items() if count >= SAMPLES - MOST_FREE}
+    parents = [link.parent for link in robot.links]
+
+    def joints_above(link: int, joints: Collection[str]) -> set[str]:
+        above = set()
+        while link >= 0:
+            joint = robot.joints[link]
+            above |= {joint.name} & {*joints}
+            if joint.mimic is not None and joint.mimic.joint in joints:
+                above.add(joint.name)
+            link = parents[link]
+        return above
+
+    assert made.semantics.states
+    for group, name in made.semantics.states:
+        pose, joints = with_state(JointSpace.of(made), group, name), made.semantics.group(group).active_joints
+        q = np.array([pose[known[variable]] for variable in space.names])
+        (hits,) = oracle.hits(q[np.newaxis])
+        found = {pair for pair in hits - usual if joints_above(pair[0], joints) != joints_above(pair[1], joints)}
+        assert {tuple(robot.link_names[at] for at in pair) for pair in found} == set(), (group, name)
 
 
 @pytest.mark.timeout(300)
