@@ -43,7 +43,7 @@ help:
 	@echo "make bench   benchmarks"
 	@echo "make soak    600 kills at random file operations; clocks of several computers; ten minutes of messages"
 	@echo "make fuzz    coverage-guided fuzzing of every reader, SECONDS=60 each"
-	@echo "make mutants test the tests: 300 small changes of the code; MOST=30 for fewer, FILES=... for other modules"
+	@echo "make mutants test the tests: 300 small changes of the code; MOST=30 for fewer, SEED=1 for others, FILES=... for other modules"
 	@echo "make coverage  branch coverage of the rooms base to convert by their own tests"
 	@echo "make sbom    a bill of what is installed, as CycloneDX, in build/sbom.json"
 	@echo "make audit   known vulnerabilities of the locked versions; skipped without their lists"
@@ -99,7 +99,7 @@ bench: setup
 # 200 kills of each kind: of a node, of the server of the studio, of a language server; and of the writers of files.
 # Publishers with different clocks for 40 s; in the tests, they send for 5 s.
 soak: setup
-	KILLS=200 $(PYTEST) -q test/lsp/test_kills.py test/viewer/test_studio_kills.py \
+	HANG_S=4000 KILLS=200 $(PYTEST) -q test/lsp/test_kills.py test/viewer/test_studio_kills.py \
 		test/usdf/test_killed_writers.py test/ros/test_snapshots.py::test_a_node_that_is_killed_before_any_file_operation_loses_and_leaves_nothing
 	LONGER=8 $(VENV)/pytest -q -n 0 --timeout 900 test/ros/test_two_clocks.py
 	$(VENV)/python -m benchmark.soak
@@ -123,8 +123,9 @@ fuzz: setup
 # In an environment of its own, so that no test depends on it.
 MUTANTS := build/mutants-env
 MOST := 300
+SEED := 0
 mutants: setup $(MUTANTS)/made
-	$(VENV)/python tools/mutants.py --most $(MOST) $(FILES)
+	$(VENV)/python tools/mutants.py --most $(MOST) --seed $(SEED) $(FILES)
 
 $(MUTANTS)/made: requirements/mutants.lock
 	$(PYTHON) -m venv $(MUTANTS)

@@ -7,34 +7,54 @@
 
 """Change the code in small ways, one change at a time, and list the changes that no test notices.
 
-The changes are taken at random from the rooms where most data is decided, or from the named files. Each is tested by
-the tests of its room and by the sweeps, in a copy of the checkout. cosmic-ray makes the changes; operators that only
-make the code fail are left out. A change is decided if the tests ran with it; 95 % of the decided ones must be noticed.
+The changes are taken at random from the rooms where most data is decided, or from the named files. cosmic-ray makes
+the changes; those that only make the code fail or mean the same are left out. A change is decided by the tests of its
+room and by the sweeps; 95 % of the changes must be noticed.
+
+Each test is run once without a change, to record its time and the lines that it executes. All tests are collected
+once. For each change, a fork of that process replaces the changed function, and runs only the tests that execute the
+changed lines. A change that they do not notice, or that is outside functions, is made in a copy of the checkout. There
+a new process runs the tests that start processes, or all tests of the room.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
+import difflib
+import gc
+import hashlib
+import importlib
 import json
+import os
+import pickle
 import random
+import resource
 import shutil
-import sqlite3
+import signal
 import subprocess
 import sys
 import time
-from collections import Counter
-from collections.abc import Sequence
-from contextlib import closing
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple, TypeVar
+
+import coverage
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "mutants"
-COSMIC_RAY = ROOT / "build" / "mutants-env" / "bin" / "cosmic-ray"
-# Almost all numbers are floats, for which these raise an error.
+PYTHON = ROOT / "build" / "mutants-env" / "bin" / "python"
+"""Python with cosmic-ray."""
 LEFT_OUT = ("BitAnd", "BitOr", "BitXor", "Shift", "Invert", "MatMul", "FloorDiv", "Mod", "Pow", "RemoveDecorator")
-
-
+"""Almost all numbers are floats, for which these operators raise an error."""
+SAME_MEANING = ("_Eq_Is", "_NotEq_IsNot", "_Is_Eq", "_IsNot_NotEq")
+"""Equal names, small numbers and members of an enumeration are the same object."""
 ROOMS = ("live", "usdf", "kinematics", "comparison", "bringup", "collision")
 """Rooms whose code decides data."""
 SWEEPS = (
@@ -43,17 +63,7 @@ SWEEPS = (
     "test/test_every_joint_type.py",
     "test/test_every_pair.py",
 )
-"""Tests of every joint type, state and pair against every consumer; they run after a room's tests."""
-LEAST_KILLED = 0.95
-"""Smallest share of the decided changes that the tests must notice."""
-
-
-def files_of(rooms: Sequence[str]) -> list[str]:
-    """Return the modules of some rooms."""
-    paths = (path for room in rooms for path in sorted((ROOT / "robot_semantics" / room).rglob("*.py")))
-    return [str(path.relative_to(ROOT)) for path in paths if path.name != "__init__.py"]
-
-
+"""Tests of every joint type, state and pair against every consumer."""
 BY_COMMANDS = {
     "bringup": ("check", "check_folders", "fix"),
     "collision": ("collisions",),
@@ -62,86 +72,382 @@ BY_COMMANDS = {
     "usdf": ("usdf", "usdf_new"),
 }
 """Tests of commands that are tests of a room."""
+LEAST_NOTICED = 0.95
+"""Smallest share of the changes that the tests must notice."""
+LARGE = 100_000
+"""No test needs to notice a change of a larger number by 1."""
+MOST_CASES = 5
+"""Largest number of parametrized cases of one test; of more, as many are used, evenly spread."""
+SIDE_BY_SIDE = 2
+"""Changes that are tested at the same time."""
+LONGEST_S = 30
+"""A test that needs more time of the processor is left out [s]."""
+LONGER, MORE_S = 5, 10
+"""A changed test ends after LONGER times its normal time of the processor, and MORE_S seconds [s]."""
+MOST_MEMORY = 8 << 30
+"""Memory of a changed test [bytes]."""
+NOTICED, UNNOTICED, UNDECIDED = 1, 0, 3
+"""Exit codes of the process that tests a change."""
+T = TypeVar("T")
 
 
-def tests_of(room: str) -> str:
-    """Return the tests of a room and the sweeps; all tests where the room has none of its own."""
+def files_of(rooms: Sequence[str]) -> list[str]:
+    """Return the modules of some rooms."""
+    paths = (path for room in rooms for path in sorted((ROOT / "robot_semantics" / room).rglob("*.py")))
+    return [str(path.relative_to(ROOT)) for path in paths if path.name != "__init__.py"]
+
+
+def tests_of(room: str) -> tuple[str, ...]:
+    """Return the tests of a room and the sweeps; all tests where the room has no tests."""
     commands = (f"test/cli/test_{name}.py" for name in BY_COMMANDS.get(room, ()))
-    return " ".join((f"test/{room}", *commands, *SWEEPS)) if (ROOT / "test" / room).is_dir() else "test"
+    return (f"test/{room}", *commands, *SWEEPS) if (ROOT / "test" / room).is_dir() else ("test",)
 
 
-def copy_checkout(folder: Path) -> None:
-    """Copy all files that git knows to a new folder."""
-    shutil.rmtree(folder, ignore_errors=True)
-    for name in subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0"):
-        if name and (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
-
-
-class Room(NamedTuple):
-    """A room with its possible changes.
+class Change(NamedTuple):
+    """A change of the code.
 
     Attributes:
-        name: the room.
-        config: settings of cosmic-ray.
-        session: its database.
-        jobs: the changes.
+        file: the module.
+        operator: name of the operator of cosmic-ray.
+        occurrence: place in the module, as the number of places before it.
+        row, column: where the place begins.
     """
 
-    name: str
-    config: Path
-    session: Path
-    jobs: list[str]
+    file: str
+    operator: str
+    occurrence: int
+    row: int
+    column: int
 
 
-def prepared(room: str, files: list[str], tests: str, work: Path) -> Room:
-    """Run a room's tests without a change, for their time, and list the possible changes."""
-    words = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests.split()]
-    begin = time.monotonic()
-    subprocess.run(words, cwd=work, check=True, stdout=subprocess.DEVNULL)
-    settings = {
-        "module-path": files,
-        "timeout": 3.0 * (time.monotonic() - begin) + 10.0,
-        "excluded-modules": [],
-        "test-command": " ".join(words),
+LIST = """
+import json, sys
+from pathlib import Path
+from cosmic_ray.ast import ast_nodes, get_ast_from_path
+from cosmic_ray.plugins import get_operator, operator_names
+left_out, files = json.load(sys.stdin)
+names = [name for name in operator_names() if not any(word in name for word in left_out)]
+operators = {name: get_operator(name)() for name in names if not get_operator(name).arguments()}
+for file in files:
+    nodes = list(ast_nodes(get_ast_from_path(Path(file))))
+    for name, operator in operators.items():
+        for occurrence, place in enumerate(place for node in nodes for place, _ in operator.mutation_positions(node)):
+            print(json.dumps([file, name, occurrence, *place]))
+"""
+CHANGE = """
+import json, sys
+from pathlib import Path
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
+for file, name, occurrence, *_ in json.load(sys.stdin):
+    print(json.dumps(mutate_code(Path(file).read_text(encoding="utf-8"), get_operator(name)(), occurrence)))
+"""
+
+
+def by_cosmic_ray(program: str, data: object) -> list[Any]:
+    """Run a program beside cosmic-ray; return the values that it prints."""
+    command = [str(PYTHON), "-c", program]
+    lines = subprocess.run(command, cwd=ROOT, input=json.dumps(data), check=True, stdout=subprocess.PIPE, text=True)
+    return [json.loads(line) for line in lines.stdout.splitlines()]
+
+
+def chosen_changes(files: Sequence[str], most: int, seed: int) -> list[Change]:
+    """Choose changes of some modules at random, of those that can differ in meaning."""
+    changes = [Change(*row) for row in by_cosmic_ray(LIST, (LEFT_OUT, files))]
+    random.Random(seed).shuffle(changes)
+    differing = (
+        change for change in changes if not change.operator.endswith(SAME_MEANING) and not has_no_effect(around(change))
+    )
+    return sorted(islice(differing, most))
+
+
+def around(change: Change) -> list[Any]:
+    """Return the nodes around a change, the outermost first."""
+    tree = ast.parse((ROOT / change.file).read_text(encoding="utf-8"))
+    nodes: Iterable[Any] = (node for node in ast.walk(tree) if hasattr(node, "lineno"))
+    begin, end = attrgetter("lineno", "col_offset"), attrgetter("end_lineno", "end_col_offset")
+    return [node for node in nodes if begin(node) <= (change.row, change.column) < end(node)]
+
+
+def has_no_effect(nodes: Sequence[Any]) -> bool:
+    """Return True for a place that no run evaluates, for sizes of caches, and for large numbers, which change by 1."""
+    if isinstance(nodes[-1], ast.Constant) and isinstance(nodes[-1].value, int) and nodes[-1].value > LARGE:
+        return True
+    for outer, inner in zip(nodes, [*nodes[1:], None], strict=True):
+        if inner is not None and inner in (getattr(outer, "annotation", None), getattr(outer, "returns", None)):
+            return True
+        if isinstance(outer, ast.If) and ast.unparse(outer.test) == "TYPE_CHECKING":
+            return True
+        if isinstance(outer, ast.Assign) and ast.unparse(outer.targets[0]) == "__all__":
+            return True
+        if isinstance(outer, ast.Call) and ast.unparse(outer.func).endswith("lru_cache"):
+            return True
+    return False
+
+
+def function_of(nodes: Sequence[Any]) -> str:
+    """Return the name of the function whose body contains a place, or an empty text."""
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return functions[-1].name if functions and nodes[nodes.index(functions[-1]) + 1] in functions[-1].body else ""
+
+
+def lines_of(nodes: Sequence[Any]) -> set[int]:
+    """Return the lines of the innermost statement around a place; of `if`, `for` and such, without their bodies."""
+    node: Any = [node for node in nodes if isinstance(node, ast.stmt | ast.ExceptHandler)][-1]
+    body = getattr(node, "body", None)
+    return set(range(node.lineno, max(body[0].lineno if body else node.end_lineno + 1, node.lineno + 1)))
+
+
+class Run(NamedTuple):
+    """A test without a change.
+
+    Attributes:
+        key: hash of all files on which the result depends.
+        passed: False if the test failed.
+        seconds: time of the processor [s].
+        starts_processes: True if the test starts processes, whose lines are unknown.
+        lines: executed lines of each module.
+    """
+
+    key: str
+    passed: bool
+    seconds: float
+    starts_processes: bool
+    lines: dict[str, set[int]]
+
+
+def in_child(work: Callable[[], int]) -> int:
+    """Start a fork without output that exits with the returned code; return its process number."""
+    process = os.fork()
+    if process:
+        return process
+    code = UNDECIDED
+    try:
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDWR)
+        log = os.open(FOLDER / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        for old, new in ((null, 0), (log, 1), (log, 2)):
+            os.dup2(old, new)
+        code = work()
+    except Exception:  # noqa: BLE001 - A fork must not return.
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(code)
+
+
+def side_by_side(jobs: Iterable[T], work: Callable[[T], int]) -> Iterator[tuple[T, int]]:
+    """Do jobs in forks; yield each with its exit code, which is negative for a signal."""
+    running: dict[int, T] = {}
+    waiting = list(jobs)[::-1]
+    while waiting or running:
+        while waiting and len(running) < SIDE_BY_SIDE:
+            job = waiting.pop()
+            running[in_child(lambda job=job: work(job))] = job  # type: ignore[misc]
+        process, status = os.wait()
+        if process in running:
+            with suppress(ProcessLookupError):
+                os.killpg(process, signal.SIGKILL)
+            yield running.pop(process), os.waitstatus_to_exitcode(status)
+
+
+def content_hash(paths: Iterable[Path]) -> str:
+    """Return the hash of some files."""
+    digest = hashlib.sha256()
+    for path in sorted(paths):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+class Mutants:
+    """A plugin of pytest that tests changes instead of running the collected tests once.
+
+    Attributes:
+        changes: the changes.
+        outcomes: NOTICED, UNNOTICED or UNDECIDED for each change.
+    """
+
+    def __init__(self, changes: Sequence[Change], *, quick: bool = False) -> None:
+        self.changes, self.quick = changes, quick
+        self.outcomes: dict[int, int] = {}
+        self.runs: dict[str, Run] = {}
+        self.texts: list[str] = by_cosmic_ray(CHANGE, changes)
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Record the tests, then test the changes."""
+        self.session = session
+        for file in sorted({change.file for change in self.changes}):
+            with suppress(ImportError):
+                importlib.import_module(file.removesuffix(".py").replace("/", "."))
+        self.functions = [value for value in gc.get_objects() if isinstance(value, FunctionType)]
+        # The garbage collector of a fork does not visit, and thus not copy, the memory of this process.
+        gc.freeze()
+        cases = defaultdict(list)
+        for item in session.items:
+            cases[item.nodeid.partition("[")[0]].append(item)
+        self.items = {item.nodeid: item for test in cases.values() for item in test[:: -(-len(test) // MOST_CASES)]}
+        self.runs = self.recorded()
+        for nodeid in [nodeid for nodeid, run in self.runs.items() if not run.passed]:
+            print(f"left out, because it fails or takes too long without a change: {nodeid}")
+            del self.runs[nodeid]
+        begin = time.monotonic()
+        for number, code in side_by_side(range(len(self.changes)), self.test_change):
+            self.outcomes[number] = code if code in (UNNOTICED, UNDECIDED) else NOTICED
+            if code == UNNOTICED:
+                print(f"not noticed after {time.monotonic() - begin:.0f} s: {self.described(number)}", flush=True)
+        return True
+
+    def recorded(self) -> dict[str, Run]:
+        """Return the record of each test; record those that are new or depend on a changed file."""
+        path = FOLDER / "record.pickle"
+        stored = pickle.loads(path.read_bytes()) if path.exists() else {}
+        known = {nodeid: Run(*values) for nodeid, values in stored.items()}
+        shared = content_hash([*(ROOT / "robot_semantics").rglob("*.py"), *(ROOT / "test/support").glob("*.py")])
+        keys = {file: content_hash([file]) + shared for file in {item.path for item in self.items.values()}}
+        missing = [
+            nodeid for nodeid, item in self.items.items() if nodeid not in known or known[nodeid].key != keys[item.path]
+        ]
+        print(f"mutants: {len(missing)} of {len(self.items)} tests are recorded", flush=True)
+        for number, (nodeid, code) in enumerate(side_by_side(missing, self.record)):
+            part = self.part(nodeid)
+            result = pickle.loads(part.read_bytes()) if part.exists() and code == 0 else (False, 0.0, False, {})
+            part.unlink(missing_ok=True)
+            known[nodeid] = Run(keys[self.items[nodeid].path], *result)
+            if number % 50 == 49 or number == len(missing) - 1:
+                path.write_bytes(pickle.dumps({nodeid: tuple(run) for nodeid, run in known.items()}))
+        return {nodeid: known[nodeid] for nodeid in self.items}
+
+    @staticmethod
+    def part(nodeid: str) -> Path:
+        """Return the file for the record of one test."""
+        return FOLDER / hashlib.sha256(nodeid.encode()).hexdigest()
+
+    def record(self, nodeid: str) -> int:
+        """Run a test and write what it executes."""
+        started: list[str] = []
+        starting = {"subprocess.Popen", "os.fork", "os.posix_spawn"}
+        sys.addaudithook(lambda event, _: started.append(event) if event in starting else None)
+        tracer = coverage.Coverage(data_file=None, config_file=False, include=[f"{ROOT}/robot_semantics/*"])
+        tracer.set_option("run:disable_warnings", ["no-data-collected"])
+        begin = time.process_time()
+        tracer.start()
+        passed = self.passes([nodeid])
+        tracer.stop()
+        seconds, data = time.process_time() - begin, tracer.get_data()
+        lines = {os.path.relpath(file, ROOT): set(data.lines(file) or ()) for file in data.measured_files()}
+        self.part(nodeid).write_bytes(pickle.dumps((passed, seconds, bool(started), lines)))
+        return 0
+
+    def passes(self, nodeids: Sequence[str]) -> bool:
+        """Run tests until one fails; return True if all passed."""
+        for nodeid, following in zip(nodeids, [*nodeids[1:], None], strict=True):
+            seconds = LONGER * self.runs[nodeid].seconds + MORE_S if self.runs else LONGEST_S
+            limit_s = int(time.process_time() + seconds)
+            resource.setrlimit(resource.RLIMIT_CPU, (limit_s, resource.RLIM_INFINITY))
+            item, next_item = self.items[nodeid], self.items[following] if following else None
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=next_item)
+            if self.session.testsfailed:
+                print(f"fails: {nodeid}", flush=True)
+                return False
+        return True
+
+    def test_change(self, number: int) -> int:
+        """Return whether the tests notice a change."""
+        change, text = self.changes[number], self.texts[number]
+        try:
+            compile(text, change.file, "exec")
+        except SyntaxError:
+            return UNDECIDED
+        print(f"change {number}: {self.described(number)}", flush=True)
+        own = tests_of(Path(change.file).parts[1])
+        runs = {nodeid: run for nodeid, run in self.runs.items() if nodeid.startswith(own)}
+        nodes = around(change)
+        inside = bool(function_of(nodes)) and replace_code(self.functions, change.file, text)
+        if inside:
+            lines = lines_of(nodes)
+            execute = {nodeid: run for nodeid, run in runs.items() if lines & run.lines.get(change.file, set())}
+            resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+            if not self.passes(in_order(execute)):
+                return NOTICED
+            runs = {nodeid: run for nodeid, run in runs.items() if run.starts_processes and not self.quick}
+            resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        elif self.quick:
+            return UNDECIDED
+        return UNNOTICED if passes_in_copy(change, text, runs) else NOTICED
+
+    def described(self, number: int) -> str:
+        """Return the place of a change and the lines that differ."""
+        change, text = self.changes[number], (ROOT / self.changes[number].file).read_text(encoding="utf-8")
+        name = function_of(around(change)) or "the module"
+        diff = difflib.unified_diff(text.splitlines(), self.texts[number].splitlines(), n=0, lineterm="")
+        lines = [line for line in diff if not line.startswith(("---", "+++", "@@"))]
+        return "\n".join((f"{change.file}:{change.row} in {name}", *lines))
+
+
+def in_order(runs: dict[str, Run]) -> list[str]:
+    """Order tests: short tests first, but the first case of every test before the second case of any."""
+    cases: Counter[str] = Counter()
+    ranks = {}
+    for nodeid, run in sorted(runs.items(), key=lambda pair: pair[1].seconds):
+        test = nodeid.partition("[")[0]
+        ranks[nodeid] = (cases[test], run.seconds)
+        cases[test] += 1
+    return sorted(runs, key=ranks.__getitem__)
+
+
+def replace_code(functions: Iterable[FunctionType], file: str, text: str) -> bool:
+    """Replace the code of the changed functions of an imported module; return False if that is not possible."""
+    path, replacements = str(ROOT / file), {}
+    pairs = [(compile((ROOT / file).read_text(encoding="utf-8"), path, "exec"), compile(text, path, "exec"))]
+    while pairs:
+        old, new = pairs.pop()
+        inner_old, inner_new = ([c for c in code.co_consts if isinstance(c, CodeType)] for code in (old, new))
+        if [c.co_name for c in inner_old] != [c.co_name for c in inner_new] or old.co_freevars != new.co_freevars:
+            return False
+        pairs += zip(inner_old, inner_new, strict=True)
+        if old != new:
+            replacements[old] = new
+    changed = [one for one in functions if one.__code__.co_filename == path and one.__code__ in replacements]
+    for function in changed:
+        function.__code__ = replacements[function.__code__]
+    return bool(changed)
+
+
+def passes_in_copy(change: Change, text: str, runs: dict[str, Run]) -> bool:
+    """Return True if tests pass in new processes with a changed copy of the checkout."""
+    work = FOLDER / f"work-{os.getpid()}"
+    shutil.copytree(FOLDER / "work", work, symlinks=True)
+    (work / change.file).write_text(text, encoding="utf-8")
+    files = defaultdict(list)
+    for nodeid in in_order(runs):
+        files[nodeid.partition("::")[0]].append(nodeid)
+    seconds = {file: sum(runs[nodeid].seconds for nodeid in nodeids) for file, nodeids in files.items()}
+    lines = {
+        file: sum(len(runs[nodeid].lines.get(change.file, ())) for nodeid in nodeids) for file, nodeids in files.items()
     }
-    lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
-    config, session = FOLDER / f"{room}.toml", FOLDER / f"{room}.sqlite"
-    config.write_text("\n".join(["[cosmic-ray]", *lines, "[cosmic-ray.distributor]", 'name = "local"', ""]))
-    session.unlink(missing_ok=True)
-    subprocess.run([COSMIC_RAY, "init", str(config), str(session)], cwd=work, check=True)
-    with closing(sqlite3.connect(session)) as database:
-        jobs = database.execute("SELECT job_id, operator_name FROM mutation_specs ORDER BY module_path, start_pos_row")
-        return Room(room, config, session, [job for job, name in jobs if not any(word in name for word in LEFT_OUT)])
-
-
-def tested(room: Room, chosen: set[str], work: Path) -> tuple[int, int, list[str]]:
-    """Test the chosen changes; return how many were decided, how many were noticed, and the others as text."""
-    with closing(sqlite3.connect(room.session)) as database, database:
-        every = [job for (job,) in database.execute("SELECT job_id FROM work_items")]
-        for table in ("mutation_specs", "work_items"):
-            database.executemany(
-                f"DELETE FROM {table} WHERE job_id = ?", [(job,) for job in every if job not in chosen]
+    # First the files that execute most of the changed module in the shortest time.
+    for file in sorted(files, key=lambda file: -lines[file] / (1.0 + seconds[file])):
+        try:
+            subprocess.run(
+                [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *files[file]],
+                cwd=work,
+                check=True,
+                env={**os.environ, "PYTHONPATH": str(work)},
+                timeout=LONGER * (seconds[file] + 6 * MORE_S),
             )
-    subprocess.run([COSMIC_RAY, "exec", str(room.config), str(room.session)], cwd=work, check=True)
-    with closing(sqlite3.connect(room.session)) as database:
-        rows = database.execute(
-            "SELECT module_path, start_pos_row, definition_name, diff, test_outcome FROM mutation_specs"
-            " JOIN work_results USING (job_id) ORDER BY module_path, start_pos_row"
-        ).fetchall()
-    outcomes = Counter(outcome for *_, outcome in rows)
-    survivors = [
-        f"{path}:{row} in {name}\n{changed_lines(diff)}"
-        for path, row, name, diff, outcome in rows
-        if outcome == "SURVIVED"
-    ]
-    return outcomes["KILLED"] + outcomes["SURVIVED"], outcomes["KILLED"], survivors
+        except subprocess.SubprocessError:
+            return False
+    shutil.rmtree(work)
+    return True
 
 
-def changed_lines(diff: str) -> str:
-    """Return the lines of a diff that differ."""
-    return "\n".join(line for line in diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---"))
+def copy_checkout() -> None:
+    """Copy all files that git knows, for the changes that need new processes."""
+    for old in FOLDER.glob("work*"):
+        shutil.rmtree(old)
+    for name in subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0"):
+        if name and (ROOT / name).is_file():
+            (FOLDER / "work" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, FOLDER / "work" / name)
 
 
 def main() -> int:
@@ -150,26 +456,28 @@ def main() -> int:
     parser.add_argument("files", nargs="*", help=f"modules of the package; by default all of {', '.join(ROOMS)}")
     parser.add_argument("--most", type=int, default=300, help="number of changes")
     parser.add_argument("--seed", type=int, default=0, help="other changes for another number")
-    parser.add_argument("--tests", help="tests to run instead of the room's and the sweeps")
+    parser.add_argument(
+        "--quick", action="store_true", help="start no process; leave changes outside functions undecided"
+    )
     arguments = parser.parse_args()
-    files = arguments.files or files_of(ROOMS)
-    work = FOLDER / "work"
-    copy_checkout(work)
-    rooms = []
-    for name in sorted({Path(file).parts[1] for file in files if len(Path(file).parts) > 2}):
-        own = [file for file in files if Path(file).parts[1] == name]
-        rooms.append(prepared(name, own, arguments.tests or tests_of(name), work))
-    every = [job for room in rooms for job in room.jobs]
-    chosen = set(random.Random(arguments.seed).sample(every, min(arguments.most, len(every))))
-    decided = killed = 0
-    for room in rooms:
-        own_decided, own_killed, survivors = tested(room, chosen, work)
-        print(f"{room.name}: {own_killed} of {own_decided} decided changes are noticed")
-        print(*survivors, sep="\n", flush=True)
-        decided, killed = decided + own_decided, killed + own_killed
-    share = killed / decided if decided else 1.0
-    print(f"mutants: {killed} of {decided} decided changes are noticed: {100 * share:.1f} %")
-    return int(share < LEAST_KILLED)
+    for file in arguments.files:
+        if not ((ROOT / file).is_file() and Path(file).match("robot_semantics/*/*.py")):
+            parser.error(f"{file} is not a module of a room; name a file such as {files_of(ROOMS)[0]}")
+    os.nice(10)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    copy_checkout()
+    changes = chosen_changes(arguments.files or files_of(ROOMS), arguments.most, arguments.seed)
+    rooms = sorted({Path(change.file).parts[1] for change in changes})
+    mutants = Mutants(changes, quick=arguments.quick)
+    tests = sorted({test for room in rooms for test in tests_of(room)})
+    os.chdir(ROOT)
+    pytest.main(["-q", "-s", "-n", "0", "-p", "no:cacheprovider", *tests], plugins=[mutants])
+    for room in (*rooms, ""):
+        codes = Counter(code for number, code in mutants.outcomes.items() if f"/{room}" in changes[number].file)
+        decided = codes[NOTICED] + codes[UNNOTICED]
+        share = codes[NOTICED] / decided if decided else 1.0
+        print(f"{room or 'mutants'}: {codes[NOTICED]} of {decided} changes are noticed: {100 * share:.1f} %")
+    return int(share < LEAST_NOTICED or len(mutants.outcomes) < len(changes))
 
 
 if __name__ == "__main__":
