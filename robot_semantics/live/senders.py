@@ -19,13 +19,14 @@ import hashlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from robot_semantics.base.names import quoted
 from robot_semantics.live.joint_state import InputPlan
-from robot_semantics.transforms.arrays import BoolArray
+from robot_semantics.transforms.arrays import BoolArray, IntArray
 
 NEVER_NS = -(1 << 62)
 """Stamp before any message; differences to it do not overflow 64 bits."""
@@ -349,6 +350,7 @@ class Senders:
         self.heard: list[int] = []
         self.clock_before_ns = NEVER_NS
         self._numbers: list[int] = []
+        self._by_age: deque[tuple[int, tuple[str, str, tuple[str, ...]]]] = deque()
 
     def __iter__(self) -> Iterator[Sender]:
         return iter(self._senders.values())
@@ -363,8 +365,7 @@ class Senders:
         if sender is not None:
             return sender, False
         if len(self._senders) >= self._most:
-            oldest = min(self._senders, key=lambda other: self._senders[other].arrived_ns)
-            self._numbers.append(self._senders.pop(oldest).number)
+            self._numbers.append(self._senders.pop(self._oldest()).number)
         if self._numbers:
             number = self._numbers.pop()
         else:
@@ -373,6 +374,20 @@ class Senders:
             self.heard.append(NEVER_NS)
         sender = self._senders[key] = Sender(kind, topic, key[2], number)
         return sender, True
+
+    def _oldest(self) -> tuple[str, str, tuple[str, ...]]:
+        """Return the key of the sender that was not heard for the longest time.
+
+        All others of the last sorting were heard later than the first one that was not heard since.
+        """
+        while self._by_age:
+            arrived_ns, key = self._by_age.popleft()
+            sender = self._senders.get(key)
+            if sender is not None and sender.arrived_ns == arrived_ns:
+                return key
+        ages = ((sender.arrived_ns, key) for key, sender in self._senders.items())
+        self._by_age = deque(sorted(ages, key=itemgetter(0)))
+        return self._by_age.popleft()[1]
 
     def take(
         self,
@@ -439,7 +454,8 @@ class Senders:
     def clocks(self, now_ns: int) -> list[tuple[Sender, int]]:
         """Return the senders that were heard, with their clocks at a time of the steady clock."""
         heard = self.latest_first()
-        return [(sender, self._clock_by(sender, now_ns, heard)) for sender in heard]
+        others = [sender for sender in heard if sender.total > 1]
+        return [(sender, self._clock_by(sender, now_ns, others)) for sender in heard]
 
     def _clock_by(self, sender: Sender, now_ns: int, others: Sequence[Sender]) -> int:
         """Return a sender's clock by the first of the others that can tell it."""
@@ -607,18 +623,33 @@ def reference_of(senders: Sequence[ClockedSender]) -> list[int]:
     topic with most messages.
     """
     clocks = np.array([sender.clock_ns for sender in senders], np.int64)
+    messages = np.array([sender.messages for sender in senders], np.int64)
+    near, _ = _near_sums(clocks, np.ones_like(clocks))
     for kinds in _REFERENCE_KINDS:
-        best: tuple[int, int, list[int]] = (0, 0, [])
+        topics: dict[tuple[str, str], list[int]] = {}
         for number, sender in enumerate(senders):
             if sender.kind in kinds:
-                near = np.abs(clocks - clocks[number]) <= SHARED_CLOCK_NS
-                own = [i for i in np.flatnonzero(near).tolist() if senders[i][:2] == sender[:2]]
-                score = int(near.sum()), sum(senders[i].messages for i in own)
-                if score > best[:2]:
-                    best = (*score, own)
-        if best[2]:
-            return best[2]
+                topics.setdefault(sender[:2], []).append(number)
+        best: tuple[int, int, int] | None = None
+        own: list[int] = []
+        for numbers in topics.values():
+            sums, is_near = _near_sums(clocks[numbers], messages[numbers])
+            place = max(range(len(numbers)), key=lambda i: (near[numbers[i]], sums[i]))
+            score = int(near[numbers[place]]), int(sums[place]), -numbers[place]
+            if best is None or score > best:
+                best, own = score, [numbers[i] for i in np.flatnonzero(is_near(place)).tolist()]
+        if own:
+            return own
     return []
+
+
+def _near_sums(clocks: IntArray, values: IntArray) -> tuple[IntArray, Callable[[int], BoolArray]]:
+    """Return for each clock the sum of the values of all clocks near it, and a function that finds these clocks."""
+    order = np.argsort(clocks)
+    ordered, sums = clocks[order], np.concatenate([[0], np.cumsum(values[order])])
+    first = np.searchsorted(ordered, clocks - SHARED_CLOCK_NS, "left")
+    end = np.searchsorted(ordered, clocks + SHARED_CLOCK_NS, "right")
+    return sums[end] - sums[first], lambda place: np.abs(clocks - clocks[place]) <= SHARED_CLOCK_NS
 
 
 class Reference:

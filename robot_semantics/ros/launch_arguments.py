@@ -37,7 +37,7 @@ _FILES = (
     (
         "robot_description",
         "model",
-        "Path of {}'s URDF, plain or xacro, then xacro arguments name:=value; empty: as in params_file.",
+        'Path of {}\'s URDF, plain or xacro, then xacro arguments name:=value or name:="a b"; empty: as in params_file.',
     ),
     ("robot_description_semantic", "semantic_model", "Path of {}'s SRDF, plain or xacro; empty: as in params_file."),
     ("robot_description_loops", "loops", "Path of {}'s robot.yaml of Extended URDF; empty: as in params_file."),
@@ -182,12 +182,17 @@ def _descriptions(context: LaunchContext, files: Mapping[str, str]) -> dict[str,
 
 
 def split_path(given: str) -> tuple[str, list[str]]:
-    """Return a path, which may contain spaces, and the xacro arguments ``name:=value`` after it."""
+    """Return a path, which may contain spaces, and the xacro arguments ``name:=value`` after it.
+
+    A value with spaces is in quotes: ``name:="a b"``.
+    """
     if Path(given).exists():
         return given, []
-    found = re.fullmatch(r"(.*?)((?:\s+[A-Za-z_]\w*:=\S*)*)", given, re.DOTALL)
-    assert found is not None
-    return found[1], found[2].split()
+    assignments: list[str] = []
+    while found := re.fullmatch(r"""(.*?)\s+([A-Za-z_]\w*:=)("[^"]*"|'[^']*'|\S*)""", given, re.DOTALL):
+        given, name, value = found.groups()
+        assignments.insert(0, name + (value[1:-1] if re.fullmatch(r"""(["']).*\1""", value, re.DOTALL) else value))
+    return given, assignments
 
 
 def argument_value(context: LaunchContext, argument: str) -> str:

@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -242,6 +244,57 @@ def test_the_reference_is_a_topic_of_the_clock_that_most_share() -> None:
     # The clock of the odometry decides, although the other topic has more messages.
     assert place((joints, "/a", 0, 9), (joints, "/b", 70, 1000), (odometry, "/odom", 3, 5)) == [0]
     assert place((joints, "/a", 0, 9), (joints, "/a", -3, 5), (joints, "/a", 70, 5)) == [0, 1]
+
+
+def test_the_reference_is_that_of_the_definition_for_random_senders() -> None:
+    def by_definition(senders: list[ClockedSender]) -> list[int]:
+        for kinds in (("joint_states", "multi_dof"), ("odometry",), ("tf",)):
+            best: tuple[int, int] = (0, 0)
+            own: list[int] = []
+            for one in senders:
+                if one.kind in kinds:
+                    near = [i for i, two in enumerate(senders) if abs(two.clock_ns - one.clock_ns) <= 10 * S]
+                    same = [i for i in near if (senders[i].kind, senders[i].topic) == (one.kind, one.topic)]
+                    score = len(near), sum(senders[i].messages for i in same)
+                    if score > best:
+                        best, own = score, same
+            if own:
+                return own
+        return []
+
+    draw = random.Random(3)
+    kinds = ("joint_states", "multi_dof", "odometry", "tf", "tf")
+    for _ in range(2000):
+        senders = [
+            ClockedSender(draw.choice(kinds), draw.choice("ab"), draw.randrange(0, 40, 5) * S, draw.randrange(4))
+            for _ in range(draw.randrange(12))
+        ]
+        assert reference_of(senders) == by_definition(senders), senders
+
+
+def test_of_too_many_senders_the_one_heard_longest_ago_is_forgotten() -> None:
+    draw, senders, heard = random.Random(4), Senders(5), dict[str, int]()
+    for now_ns in range(3000):
+        name = str(draw.randrange(8))
+        if name not in heard and len(heard) == 5:
+            del heard[min(heard, key=heard.__getitem__)]
+        sender, is_new = senders.find("tf", "/tf", (name,))
+        assert is_new == (name not in heard)
+        sender.arrive(now_ns)
+        heard[name] = now_ns
+        assert {one.names[0] for one in senders} == set(heard)
+
+
+def test_many_senders_cost_little_more_than_their_number() -> None:
+    # 40,000 names, each once; before, the table, the clocks and the reference cost the square of the number.
+    begin_s, senders = time.process_time(), Senders(2000)
+    for number in range(40_000):
+        sender, _ = senders.find("tf", "/tf", (str(number),))
+        sender.arrive(number)
+        sender.last_ns = number
+    assert len(senders.clocks(50_000)) == 2000
+    assert len(reference_of([ClockedSender("tf", "/tf", number, 1) for number in range(10_000)])) == 10_000
+    assert time.process_time() - begin_s < 5.0
 
 
 def clocks_of(senders: Senders, now_ns: int, space: str = "") -> list[tuple[str, Sender, int]]:

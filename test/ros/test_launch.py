@@ -99,6 +99,20 @@ def test_robot_semantics_needs_no_srdf_and_expands_xacro(
     client.until(lambda: "hook" in client.static_frames(), "the frame that the xacro argument names")
 
 
+@pytest.mark.parametrize(
+    ("given", "path", "assignments"),
+    [
+        ("/a/my robot.xacro", "/a/my robot.xacro", []),
+        ("/a/my robot.xacro tip:=hook  side:=", "/a/my robot.xacro", ["tip:=hook", "side:="]),
+        ("/a/b.xacro a:='b c' d:=\"e: f\" g:='h'", "/a/b.xacro", ["a:=b c", "d:=e: f", "g:=h"]),
+        ("/a/b.xacro a:='b c:=d' e:=it's", "/a/b.xacro", ["a:=b c:=d", "e:=it's"]),
+        ("/a/'b c' & d.xacro e:=''", "/a/'b c' & d.xacro", ["e:="]),
+    ],
+)
+def test_xacro_arguments_follow_the_path(given: str, path: str, assignments: list[str]) -> None:
+    assert launch_arguments.split_path(given) == (path, assignments)
+
+
 def test_rsp_takes_robot_state_publishers_place(client: Client, launch: Callable[..., None]) -> None:
     launch("rsp.launch.py", f"robot_description:={URDF.read_text()}", "publish_frequency:=30.0", "frame_prefix:=rsp/")
     request = GetParameters.Request(names=["publish_frequency", "ignore_timestamp"])

@@ -103,11 +103,12 @@ class StateSampler:
             # As in a recording, of the reference the sender with most messages is compared with all others.
             first = max(self._reference.members, key=lambda sender: sender.total, default=None)
             reference = next((clock_ns for _, sender, clock_ns in clocks if sender is first), 0)
+            members = set(self._reference.members)
             rows = []
             for (served, sender, clock_ns), (topic, *_) in zip(clocks, with_topics, strict=True):
                 robot = None if served is None else served.robot
                 interval_ns = sender.interval_ns()
-                is_reference = sender in self._reference.members
+                is_reference = sender in members
                 after_ns = _TF_SILENT_NS if robot is None else robot.settings.complete_after_ns
                 offset_ns = clock_ns - reference
                 state = state_of(
