@@ -433,18 +433,26 @@ class PublishedRobots:
             now_s, news = time.monotonic(), len(self._described) + sum(map(len, self._texts.values()))
             if namespaces and news > known_count:
                 news_s, known_count = now_s, news
-            published = {topic for topic in self._described if self._node.count_publishers(topic)}
-            announced = {topic.removesuffix(f"/{URDF}") for topic in published if topic.endswith(f"/{URDF}")}
-            whole = namespaces == [""] and self._described == {f"/{URDF}", f"/{SRDF}"} and SRDF in self._texts[""]
             has_asked = not asked_needed or any(map(self._is_of_asked, namespaces))
             patience_s = PATIENCE_S if has_asked else NODE_PATIENCE_S
-            is_quiet = now_s - news_s > patience_s and announced <= set(namespaces)
-            if namespaces and ((whole and has_asked) or is_quiet or now_s > end):
+            is_complete = (has_asked and self._is_whole(namespaces)) or (
+                now_s - news_s > patience_s and self._announced() <= set(namespaces)
+            )
+            if namespaces and (is_complete or now_s > end):
                 return namespaces
             if now_s > end:
                 raise RobotSemanticsError(
                     f"received no robot_description within {self._timeout_s:g} s: is a node running? see 'doctor'"
                 )
+
+    def _is_whole(self, namespaces: Sequence[str]) -> bool:
+        """Return True if the only robot has no namespace, and its URDF and SRDF have arrived."""
+        return namespaces == [""] and self._described == {f"/{URDF}", f"/{SRDF}"} and SRDF in self._texts[""]
+
+    def _announced(self) -> set[str]:
+        """Return the namespaces in which a URDF is published."""
+        published = {topic for topic in self._described if self._node.count_publishers(topic)}
+        return {topic.removesuffix(f"/{URDF}") for topic in published if topic.endswith(f"/{URDF}")}
 
     def _subscribe_to_descriptions(self) -> None:
         for topic, types in self._node.get_topic_names_and_types():

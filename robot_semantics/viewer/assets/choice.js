@@ -1,4 +1,7 @@
 // A field to choose one or more names of a list. Enter and Tab take the marked match; a text that is no choice is red.
+// Longest time in which a browser draws a list.
+const PLACE_MS = 10_000;
+
 export default {
   inheritAttrs: false,
   props: { options: Array, modelValue: null, noun: String },
@@ -39,12 +42,18 @@ export default {
     filter(text, update, abort) {
       if (text && text === this.takenText && performance.now() - this.taken < 1000) { abort(); return; }
       update(() => { this.shown = this.matches(text); }, (field) => {
-        // A browser that draws slowly may have shown the list before it knew where.
-        field.updateMenuPosition();
+        this.place(field, performance.now() + PLACE_MS);
         if (!text || !this.shown.length) return;
         field.setOptionIndex(-1);
         field.moveOptionSelection(1, true);
       });
+    },
+    // The list is invisible until it has a place. Quasar tries this for 50 ms, and a slow browser draws the list later.
+    place(field, end) {
+      field.updateMenuPosition();
+      const list = document.getElementById(`${this.$attrs.for}_lb`), isPlaced = list?.style.visibility === "visible";
+      if (isPlaced || performance.now() > end || !this.$el?.contains(document.activeElement)) return;
+      requestAnimationFrame(() => this.place(field, end));
     },
     typed(text) { this.wrong = text && !this.matches(text).length ? `no such ${this.noun}` : ""; },
     choose(value) {
