@@ -505,7 +505,8 @@ def test_every_element_is_used_or_kept_or_listed(operation: str, files: Files, f
         unused += _unused(operation, kind, files, few_rows or operation in ONE_OF_EACH)
     assert sorted(row for row in unused if not explained(operation, row)) == []
     # A sentence that explains no unused row is out of date.
-    for sentence, patterns in () if few_rows else NOT_USED.get(operation, {}).items():
+    reasons: Reasons = {} if few_rows else NOT_USED.get(operation, {})
+    for sentence, patterns in reasons.items():
         assert any(fnmatchcase(row, pattern) for row in unused for pattern in patterns), sentence
 
 
