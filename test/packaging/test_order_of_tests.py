@@ -35,7 +35,8 @@ def test_few_cases_are_one_of_each_kind_and_then_others() -> None:
     ]
 
     def few(most: int) -> list[tuple[str, int]]:
-        return [tuple(case.callspec.params.values()) for case in chosen(cases, most)]
+        taken: list[Any] = chosen(cases, most)
+        return [tuple(case.callspec.params.values()) for case in taken]
 
     assert few(2) == [("a", 0), ("b", 0)]
     assert few(5) == [("a", 0), ("b", 0), ("c", 0), ("a", 1), ("a", 4)]
