@@ -91,20 +91,7 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
     if not semantic.virtual_joints and robot.root_link != frame:
         joint = new.virtual_joint(virtual_joint_name(robot, frame), kind, frame, robot.root_link)
         result.append(_adding("virtual joint", f"{kind} virtual joint: {robot.root_link} in {frame}", joint))
-    stated = {group.name for group in semantic.groups}
-    effectors = {item.name for item in semantic.end_effectors}
-    for name, hand, chain in named_chains(robot):
-        if name not in stated:
-            members = new.group_members(chains=[(chain.base, chain.tip)])
-            title = f"group {name}: chain {chain.base} → {chain.tip}, {len(chain.joints)} joints"
-            result.append(_adding("group", title, new.group(name, members)))
-        if chain.hand and hand not in stated:
-            members = new.group_members(links=chain.hand)
-            result.append(_adding("group", f"group {hand}: {len(chain.hand)} links", new.group(hand, members)))
-        if chain.hand and {name, hand} <= stated and not any(item.group == hand for item in semantic.end_effectors):
-            effector = hand if hand not in effectors else f"{hand}_effector"
-            element = new.end_effector(effector, hand, chain.tip, name)
-            result.append(_adding("end effector", f"end effector {effector} on {chain.tip}", element))
+    result += _limbs(robot, semantic)
     others = list(_mirrored(robot, semantic, free_pose))
     # Where the other side has the pose home, its mirrored pose is the suggestion.
     mirrored = {item.title.partition(":")[0] for item in others}
@@ -119,6 +106,24 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
         title = f"passive joint{'s' * (len(passive) > 1)} {', '.join(passive)}"
         result.append(_adding("passive joint", title, *map(new.passive_joint, passive)))
     return [*result, *_more_groups(robot, semantic), *_feet(robot, semantic), *others]
+
+
+def _limbs(robot: RobotModel, semantic: SrdfDocument) -> Iterator[Suggestion]:
+    """Yield arms, legs, heads and hands as groups, and hands as end effectors."""
+    stated = {group.name for group in semantic.groups}
+    effectors = {item.name for item in semantic.end_effectors}
+    for name, hand, chain in named_chains(robot):
+        if name not in stated:
+            members = new.group_members(chains=[(chain.base, chain.tip)])
+            title = f"group {name}: chain {chain.base} → {chain.tip}, {len(chain.joints)} joints"
+            yield _adding("group", title, new.group(name, members))
+        if chain.hand and hand not in stated:
+            members = new.group_members(links=chain.hand)
+            yield _adding("group", f"group {hand}: {len(chain.hand)} links", new.group(hand, members))
+        if chain.hand and {name, hand} <= stated and not any(item.group == hand for item in semantic.end_effectors):
+            effector = hand if hand not in effectors else f"{hand}_effector"
+            element = new.end_effector(effector, hand, chain.tip, name)
+            yield _adding("end effector", f"end effector {effector} on {chain.tip}", element)
 
 
 def accept_all(
