@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the description in the current form; return the exit code."""
+    """Write the description in the current form."""
     from robot_semantics.base.files import declared_utf8
     from robot_semantics.cli.frame.fixing import upgraded
     from robot_semantics.xml.document import has_macros

@@ -127,7 +127,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Show the input; return 0 if done, 1 for a problem in the files."""
+    """Show the input."""
     from robot_semantics.viewer.opening import Opening, open_files
     from robot_semantics.viewer.page import page, three_js
     from robot_semantics.viewer.scene import check_groups, with_spheres

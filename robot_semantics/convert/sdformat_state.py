@@ -16,7 +16,6 @@ import numpy as np
 from lxml import etree
 
 from robot_semantics.convert.conversion import Converted, beyond_motion
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.pose import Pose, pose_from_matrix
 from robot_semantics.usdf.frames import ResolvedWorld, resolve_frames
@@ -113,7 +112,7 @@ def unused_name(name: str, kind: str, taken: Iterable[str]) -> str:
 
 def to_sdformat(
     state: WorldState,
-    robots: Mapping[str, RobotModel | ForwardKinematics] | None = None,
+    robots: Mapping[str, RobotModel] | None = None,
     *,
     version: str = VERSION,
     names: SdfNames | None = None,
@@ -134,10 +133,8 @@ def to_sdformat(
         NotStatedError: the pose of a link that carries something is neither stated nor follows.
     """
     check_writable(state)
-    resolved = resolve_frames(with_carriers(state, robots or {}))
-    models = {
-        name: robot.model if isinstance(robot, ForwardKinematics) else robot for name, robot in (robots or {}).items()
-    }
+    models = robots or {}
+    resolved = resolve_frames(with_carriers(state, models))
     return _SdformatExport(state, resolved, names or SdfNames(state, models)).converted(version)
 
 

@@ -532,7 +532,7 @@ class ForwardKinematics:
         return poses
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def kinematics_of(model: RobotModel) -> ForwardKinematics:
     """Return the kinematics of all links of a robot: one object, so that it prepares its loops and steps only once."""
     return ForwardKinematics(model)

@@ -98,20 +98,19 @@ class RobotOptions:
         diagnostics: Diagnostics | None = None,
     ) -> RobotModel:
         """Load a robot from its files, as `load_robot`."""
-        own_diagnostics, packages = Diagnostics(), resolver or self.resolver()
+        packages = resolver or self.resolver()
 
-        def read() -> RobotModel:
-            model = self.resolve(load_urdf(urdf_path, self.xacro, packages, own_diagnostics), own_diagnostics)
-            semantic = None
-            if srdf_path is not None:
-                from robot_semantics.srdf.table import read_semantic
+        def read_urdf(problems: Diagnostics) -> RobotModel | None:
+            return self.resolve(load_urdf(urdf_path, self.xacro, packages, problems), problems)
 
-                semantic = read_semantic(
-                    read_expanded(srdf_path, self.xacro, _finder(packages, srdf_path)), own_diagnostics
-                )
-            return self.close_loops(_with_semantics(model, semantic, strict, own_diagnostics), own_diagnostics)
+        def read_srdf(problems: Diagnostics) -> SrdfDocument | None:
+            if srdf_path is None:
+                return None
+            from robot_semantics.srdf.table import read_semantic
 
-        return _with_omissions(read, own_diagnostics, diagnostics)
+            return read_semantic(read_expanded(srdf_path, self.xacro, _finder(packages, srdf_path)), problems)
+
+        return _load(read_urdf, read_srdf, self.close_loops, strict, diagnostics)
 
     def resolve(self, urdf: UrdfRobot, diagnostics: Diagnostics) -> RobotModel | None:
         """Return the robot of a URDF, without semantics and loops, as `resolve_urdf`."""
@@ -208,41 +207,47 @@ def robot_from_text(
     Raises:
         DescriptionError: as `load_robot`.
     """
-    own_diagnostics = Diagnostics()
 
-    def read() -> RobotModel:
-        model = resolve_urdf(
-            parse_urdf(urdf_text, urdf_source, own_diagnostics), own_diagnostics, implicit_links=implicit_links
-        )
-        semantic = None
-        if srdf_text is not None:
-            from robot_semantics.srdf.table import parse_srdf
+    def read_urdf(problems: Diagnostics) -> RobotModel | None:
+        return resolve_urdf(parse_urdf(urdf_text, urdf_source, problems), problems, implicit_links=implicit_links)
 
-            semantic = parse_srdf(srdf_text, srdf_source, own_diagnostics)
-        complete = _with_semantics(model, semantic, strict, own_diagnostics)
+    def read_srdf(problems: Diagnostics) -> SrdfDocument | None:
+        if srdf_text is None:
+            return None
+        from robot_semantics.srdf.table import parse_srdf
+
+        return parse_srdf(srdf_text, srdf_source, problems)
+
+    def close_loops(model: RobotModel, problems: Diagnostics) -> RobotModel:
         if loops_text is None:
-            return complete
+            return model
         from robot_semantics.base.yaml_reader import parse_yaml
         from robot_semantics.model.extended_urdf import with_loops
 
-        return with_loops(complete, parse_yaml(loops_text, loops_source), own_diagnostics)
+        return with_loops(model, parse_yaml(loops_text, loops_source), problems)
 
-    return _with_omissions(read, own_diagnostics, diagnostics)
+    return _load(read_urdf, read_srdf, close_loops, strict, diagnostics)
 
 
-def _with_omissions(
-    read: Callable[[], RobotModel], own_diagnostics: Diagnostics, diagnostics: Diagnostics | None
+def _load(
+    read_urdf: Callable[[Diagnostics], RobotModel | None],
+    read_srdf: Callable[[Diagnostics], SrdfDocument | None],
+    close_loops: Callable[[RobotModel, Diagnostics], RobotModel],
+    strict: bool,
+    diagnostics: Diagnostics | None,
 ) -> RobotModel:
-    """Return the robot of `read` with the errors by which parts of it were left out; all problems go to
-    `diagnostics`.
+    """Return a robot from its URDF, its SRDF and its loops, with the errors by which parts of it were left out.
+
+    All problems go to `diagnostics`.
     """
+    problems = Diagnostics()
     try:
-        model = read()
-        if own_diagnostics.failed():
-            model = replace(model, omissions=omitted_parts(own_diagnostics))
+        model = close_loops(_with_semantics(read_urdf(problems), read_srdf(problems), strict, problems), problems)
+        if problems.failed():
+            model = replace(model, omissions=omitted_parts(problems))
     finally:
         if diagnostics is not None:
-            diagnostics.extend(own_diagnostics)
+            diagnostics.extend(problems)
     return model
 
 

@@ -371,7 +371,7 @@ class _Bag:
         # are measured values.
         digest = model.urdf_sha256 or self.digests[model.name]
         alone = replace(model, parent=WORLD, parent_link=None, pose=None, twist=None, urdf_sha256=digest)
-        applied = apply_model_state(alone, resolve_frames(WorldState(models=(alone,))), kinematics)
+        applied = apply_model_state(alone, resolve_frames(WorldState(models=(alone,))), kinematics.model)
         for item in applied.refused:
             if f"refused {item.subject}" not in self.warned:
                 self.warned.add(f"refused {item.subject}")

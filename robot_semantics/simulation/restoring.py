@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import suggestion
 from robot_semantics.base.record import record
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.forward import ForwardKinematics, kinematics_of
 from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.transforms.arrays import FloatArray
@@ -59,7 +59,7 @@ def simulated_robot(spec: ModelSpec) -> SimulatedRobot:
     base = Base(spec.root_joint, spec.parent_frame, placeable=True)
     if spec.has_floating_base:
         base = Base(spec.root_joint, WORLD)
-    return SimulatedRobot(base, ForwardKinematics(spec.robot), spec.loops, spec.parent_frame)
+    return SimulatedRobot(base, kinematics_of(spec.robot), spec.loops, spec.parent_frame)
 
 
 @dataclass(eq=False)
@@ -107,8 +107,8 @@ def plan_restore(
     present_list = tuple(present)
     stated = {model.name for model in state.models}
     try:
-        kinematics = {name: robot.kinematics for name, robot in robots.items()}
-        placed_state, unplaced = without_unplaced(with_carriers(state, kinematics))
+        models = {name: robot.kinematics.model for name, robot in robots.items()}
+        placed_state, unplaced = without_unplaced(with_carriers(state, models))
         chosen = [placed_state.model(model.name) if model.name in unplaced else model for model in chosen]
         world = resolve_with(placed_state, present_list)
         plan.frames = _restored_frames(world, robots, chosen, names, frames, plan.log)
@@ -129,7 +129,7 @@ def plan_restore(
         robot = robots[model.name]
         if robot.frame not in placed_names:
             plan.log.note(f"model '{model.name}': {taken_as_world(robot.frame)}")
-        applied = apply_model_state(model, world, robot.kinematics, base=robot.base, close_loops=close_loops)
+        applied = apply_model_state(model, world, robot.kinematics.model, base=robot.base, close_loops=close_loops)
         plan.applied[model.name] = applied
         plan.log.extend(applied.items)
         plan.notes += (*applied.notes, *applied.kept_motion)

@@ -332,7 +332,7 @@ class AppliedState:
 def resolve_with(
     state: WorldState,
     fixed_frames: Sequence[Frame] = (),
-    robots: Mapping[str, RobotModel | ForwardKinematics] | None = None,
+    robots: Mapping[str, RobotModel] | None = None,
 ) -> ResolvedWorld:
     """Return `state` resolved with the known robots.
 
@@ -354,7 +354,7 @@ def resolve_with(
 def apply_model_state(
     model: ModelState,
     world: ResolvedWorld,
-    robot: RobotModel | ForwardKinematics,
+    robot: RobotModel,
     *,
     base: Base | None = None,
     positions: FloatArray | None = None,
@@ -365,13 +365,12 @@ def apply_model_state(
     Args:
         model: what is stated.
         world: the resolved world around the model.
-        robot: the robot; its `ForwardKinematics` where many states are put onto one robot.
+        robot: the robot.
         base: how its root link is attached; by default as in its SRDF.
         positions: (size,) the present joint positions; by default `JointSpace.neutral`.
         close_loops: whether positions that close the loops replace those of passive joints.
     """
-    kinematics = robot if isinstance(robot, ForwardKinematics) else kinematics_of(robot)
-    return _Application(model, world, kinematics, base or Base.of(kinematics.model), positions, close_loops).run()
+    return _Application(model, world, kinematics_of(robot), base or Base.of(robot), positions, close_loops).run()
 
 
 @dataclass(eq=False)

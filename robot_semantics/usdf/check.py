@@ -286,7 +286,7 @@ class _ModelCheck:
     def _on_the_robot(self, world: ResolvedWorld) -> None:
         """Report the values that the robot cannot take, and the joints whose values are computed from other values."""
         with np.errstate(all="ignore"):
-            applied = apply_model_state(self._state, world, self._kinematics)
+            applied = apply_model_state(self._state, world, self._kinematics.model)
         self._loops(applied.positions)
         links = {link.name: link for link in self._state.links}
         whole = place_of(self._places, self._state, self._path)

@@ -16,7 +16,6 @@ from typing import TypeVar
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import transform_distance
 from robot_semantics.transforms.pose import pose_matrix
@@ -49,7 +48,7 @@ def merge_states(
     sources: Sequence[str] | None = None,
     any_time: bool = False,
     diagnostics: Diagnostics | None = None,
-    robots: Mapping[str, RobotModel | ForwardKinematics] | None = None,
+    robots: Mapping[str, RobotModel] | None = None,
 ) -> WorldState:
     """Return one state with all models and frames of `states`; it undoes `split_state`.
 
@@ -128,7 +127,7 @@ def split_state(
     state: WorldState,
     diagnostics: Diagnostics | None = None,
     *,
-    robots: Mapping[str, RobotModel | ForwardKinematics] | None = None,
+    robots: Mapping[str, RobotModel] | None = None,
 ) -> dict[str, WorldState]:
     """Return one state for each model, by its name, with the frames above it and the frames attached to it.
 
@@ -214,7 +213,7 @@ def _frames_on(model: str, frames: Sequence[Frame]) -> list[Frame]:
 
 def _without_stand_ins(
     stated: Sequence[tuple[str, WorldState]],
-    robots: Mapping[str, RobotModel | ForwardKinematics],
+    robots: Mapping[str, RobotModel],
     diagnostics: Diagnostics,
 ) -> list[tuple[str, WorldState]]:
     """Return states without the frames that `split_state` puts in place of models and links of other states."""
@@ -254,7 +253,7 @@ def _check_stand_in(
     frame: Frame,
     model: ModelState,
     link: str,
-    robots: Mapping[str, RobotModel | ForwardKinematics],
+    robots: Mapping[str, RobotModel],
     label: str,
     diagnostics: Diagnostics,
 ) -> None:

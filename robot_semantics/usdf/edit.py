@@ -237,9 +237,7 @@ def _with_robot(
         moved_joints = {**moved_joints, **_in_loops(recovered, moved_joints, kinematics)}
     behind = _links_behind(robot, moved_joints)
     following = tuple(link for link in model.links if link.name in behind)
-    changed = rederive_links(
-        _with_positions(replace(recovered, links=following), moved_joints), kinematics, diagnostics
-    )
+    changed = rederive_links(_with_positions(replace(recovered, links=following), moved_joints), robot, diagnostics)
     followed = {link.name: link for link in changed.links}
     stated = {joint.name for joint in model.joints} | moved_joints.keys()
     return replace(

@@ -30,7 +30,7 @@ from robot_semantics.usdf.world_state import WORLD, LinkState, ModelState, World
 
 
 def from_joint_positions(
-    robot: RobotModel | ForwardKinematics,
+    robot: RobotModel,
     positions: Mapping[str, npt.ArrayLike] | npt.ArrayLike,
     velocities: Mapping[str, float] | npt.ArrayLike | None = None,
     T_parent_root: npt.ArrayLike | None = None,
@@ -43,7 +43,7 @@ def from_joint_positions(
     """Return the full state of a robot: all joints, and poses (with `velocities`: twists too) of all links.
 
     Args:
-        robot: the robot; give its `ForwardKinematics` where many states are made of one robot.
+        robot: the robot.
         positions: (size,) joint-space positions [rad, m], or the values of all active joints by variable or joint name
             (the virtual root joint may be omitted). Mimic joints follow their leaders; a given mimic joint sets its
             leader.
@@ -60,23 +60,23 @@ def from_joint_positions(
         ArrayError: an array has a wrong shape or is not finite, or a value of an active joint is missing.
         UnknownNameError: a name is neither a joint nor a variable.
     """
-    kinematics = robot if isinstance(robot, ForwardKinematics) else kinematics_of(robot)
-    model, space = kinematics.model, kinematics.space
+    kinematics = kinematics_of(robot)
+    space = kinematics.space
     q, moving_root = _positions(kinematics, positions)
     v, root_rates = _velocities(kinematics, velocities)
     torques = None if efforts is None else checked_array("efforts", efforts, space.velocity_size)
     pose = twist = None
     if T_parent_root is not None:
         pose = pose_from_matrix(checked_array("T_parent_root", T_parent_root, 4, 4))
-    elif moving_root or (model.has_virtual_joint and not model.root_joint.position_count):
+    elif moving_root or (robot.has_virtual_joint and not robot.root_joint.position_count):
         pose = pose_from_matrix(kinematics.T_parent_root(q))
         if v is not None and root_rates:
             twist = six(kinematics.twist_parent_root(q, v))
     if twist_parent_root is not None:
         twist = six(checked_array("twist_parent_root", twist_parent_root, 6))
     return ModelState(
-        name=model.name if name is None else name,
-        parent=parent if parent is not None else model.root_joint.parent_link or WORLD,
+        name=robot.name if name is None else name,
+        parent=parent if parent is not None else robot.root_joint.parent_link or WORLD,
         pose=pose,
         twist=twist,
         links=_links(kinematics, q, v, None, None),
@@ -84,28 +84,26 @@ def from_joint_positions(
     )
 
 
-def complete_model(state: ModelState, robot: RobotModel | ForwardKinematics) -> ModelState:
+def complete_model(state: ModelState, robot: RobotModel) -> ModelState:
     """Return `state`, completed with the poses and twists of links that follow from it.
 
     A link's pose needs the positions of all joints between it and the root, stated or from other links; its twist also
     needs their velocities. Stated values stay unchanged, and so do links that the robot does not have.
     """
-    recovered, _ = recover_joints(state, robot.model if isinstance(robot, ForwardKinematics) else robot)
+    recovered, _ = recover_joints(state, robot)
     derived = _derived_links(recovered, robot)
     stated = {link.name: link for link in state.links}
     names = dict.fromkeys((*derived, *stated))
     return replace(state, links=tuple(_first_stated(stated.get(name), derived.get(name)) for name in names))
 
 
-def complete_models(state: WorldState, robots: Mapping[str, RobotModel | ForwardKinematics]) -> WorldState:
+def complete_models(state: WorldState, robots: Mapping[str, RobotModel]) -> WorldState:
     """Return `state` with completed models of `robots`, which are by the models' names; other models stay unchanged."""
     models = (complete_model(model, robots[model.name]) if model.name in robots else model for model in state.models)
     return replace(state, models=tuple(models))
 
 
-def with_carriers(
-    state: WorldState, robots: Mapping[str, RobotModel | ForwardKinematics], also: Collection[str] = ()
-) -> WorldState:
+def with_carriers(state: WorldState, robots: Mapping[str, RobotModel], also: Collection[str] = ()) -> WorldState:
     """Return `state` with the links of carrying models at the poses that their joints give, unless stated.
 
     `also` has names of further carrying models.
@@ -114,21 +112,18 @@ def with_carriers(
     return complete_models(state, {name: robots[name] for name in carriers})
 
 
-def rederive_links(
-    state: ModelState, robot: RobotModel | ForwardKinematics, diagnostics: Diagnostics | None = None
-) -> ModelState:
+def rederive_links(state: ModelState, robot: RobotModel, diagnostics: Diagnostics | None = None) -> ModelState:
     """Return `state` with the poses and twists of its links computed again from its joints.
 
     A pose or twist that the joints do not determine is removed, with a warning; no other link is added.
     """
     derived = _derived_links(state, robot)
-    names = (robot.model if isinstance(robot, ForwardKinematics) else robot).link_index
     links: list[LinkState] = []
     for link in state.links:
         found = derived.get(link.name, LinkState(link.name))
         pose = None if link.pose is None else found.pose
         twist = None if link.twist is None else found.twist
-        made = replace(link, pose=pose, twist=twist) if link.name in names else link
+        made = replace(link, pose=pose, twist=twist) if link.name in robot.link_index else link
         links.append(made)
         left_out = [word for word in ("pose", "twist") if getattr(made, word) is None is not getattr(link, word)]
         if left_out and diagnostics is not None:
@@ -140,8 +135,8 @@ def rederive_links(
     return replace(state, links=tuple(links))
 
 
-def _derived_links(state: ModelState, robot: RobotModel | ForwardKinematics) -> dict[str, LinkState]:
-    whole = robot if isinstance(robot, ForwardKinematics) else kinematics_of(robot)
+def _derived_links(state: ModelState, robot: RobotModel) -> dict[str, LinkState]:
+    whole = kinematics_of(robot)
     kinematics = whole.measured
     values = joint_values(state, kinematics.space)
     if whole.model.constraints:

@@ -97,7 +97,8 @@ def viewed_kind(path: Path) -> FileKind:
     try:
         document = read_xml(path, forgiving=True)
     except DescriptionError as error:
-        raise RobotSemanticsError(f"{path}: neither URDF, SRDF nor USDF: {error}") from None
+        first = error.diagnostics[0]
+        raise RobotSemanticsError(f"{first.place}: neither URDF, SRDF nor USDF: {first.sentence}") from None
     kind = document_kind.document_kind(document.root, str(path))
     if kind is None:
         what = other_format(document.places.text, str(path))
@@ -359,7 +360,7 @@ def moment_of(
     """Return a state of `path` as a moment. Each difference from the state gives one message; `noted` has the names
     that were reported.
     """
-    world = resolve_with(state, robots={name: actor.kinematics for name, actor in actors.items()})
+    world = resolve_with(state, robots={name: actor.model for name, actor in actors.items()})
     stances: dict[str, Stance] = {}
     parents: dict[str, FloatArray] = {}
     for model in state.models:
@@ -388,13 +389,13 @@ def _stance(actor: Actor, model: ModelState, world: ResolvedWorld) -> tuple[Stan
     """Return the stance of a robot: the root link has the stated pose, and the virtual joint the nearest possible
     position.
     """
-    kinematics, base = actor.kinematics, Base.of(actor.model)
+    base = Base.of(actor.model)
     # A picture does not need a frame without a stated pose.
     frame = base.frame if base.frame in world.index else model.parent
-    applied = apply_model_state(model, world, kinematics, base=replace(base, frame=frame, placeable=True))
+    applied = apply_model_state(model, world, actor.model, base=replace(base, frame=frame, placeable=True))
     q = applied.positions
     if base.joint.position_count and applied.base_positions is None:
         nearest = joint_motion(base.joint, xyz_quat_from_matrix(world.pose(model.name, frame)), None)
         if isinstance(nearest, JointMotion):
-            q[kinematics.space.positions_of(base.joint)] = nearest.positions
-    return Stance(q, world.pose(model.name) @ invert(kinematics.T_parent_root(q))), applied
+            q[actor.kinematics.space.positions_of(base.joint)] = nearest.positions
+    return Stance(q, world.pose(model.name) @ invert(actor.kinematics.T_parent_root(q))), applied

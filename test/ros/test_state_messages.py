@@ -116,7 +116,7 @@ def test_a_virtual_joint_is_the_models_pose(rover: RobotModel) -> None:
     kinematics = ForwardKinematics(rover)
     rng = np.random.default_rng(0)
     q, v = kinematics.space.random(rng), rng.normal(size=kinematics.space.velocity_size)
-    state = from_joint_positions(kinematics, q, v)
+    state = from_joint_positions(kinematics.model, q, v)
     message = to_multi_dof_joint_state(state, rover).value
     assert list(message.joint_names) == [rover.root_joint.name]
     assert message.header.frame_id == "odom"
@@ -145,7 +145,10 @@ def test_transforms_put_every_link_where_the_state_has_it(rover: RobotModel, wit
     q = kinematics.space.random(np.random.default_rng(1))
     odom = Frame("odom", "map", Pose((1.0, 2.0, 3.0, 0.1, 0.2, 0.3)))
     state = WorldState(
-        models=(from_joint_positions(kinematics, q), ModelState("box", "odom", Pose((4.0, 0.0, 0.0, 0.0, 0.0, 1.0)))),
+        models=(
+            from_joint_positions(kinematics.model, q),
+            ModelState("box", "odom", Pose((4.0, 0.0, 0.0, 0.0, 0.0, 1.0))),
+        ),
         frames=(odom, Frame("map", pose=Pose((5.0, 0.0, 0.0, 0.0, 0.0, 0.0)))),
         time_ns=2_000_000_001,
     )

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from support.worlds import block, model_from_files, model_from_text, pose_at, rover
 
-from robot_semantics import ForwardKinematics, UnknownNameError, WorldState, write_world
+from robot_semantics import UnknownNameError, WorldState, write_world
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.loading import ENGINES, start_simulator
@@ -326,7 +326,7 @@ def test_links_of_a_drake_world_are_where_our_kinematics_has_them() -> None:
     simulator = started("drake", rover())
     (model,) = simulator.capture().models
     robot = rover().robot
-    bare = complete_model(replace(model, links=()), ForwardKinematics(robot))
+    bare = complete_model(replace(model, links=()), robot)
     poses = {link.name: link.pose for link in bare.links}
     for link in model.links:
         assert link.pose is not None

@@ -63,7 +63,7 @@ class Case:
         space = self.forward.space
         self.q = space.random(rng)
         self.v = rng.normal(size=space.velocity_size)
-        model = from_joint_positions(self.forward, self.q, self.v)
+        model = from_joint_positions(self.forward.model, self.q, self.v)
         self.world = WorldState("w", models=(model,))
         self.T_world_link = self.forward.T_parent_root(self.q) @ self.forward.link_poses(self.q)
         self.links = self.robot.link_names

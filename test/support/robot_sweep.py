@@ -126,7 +126,7 @@ class Sweep:
         (model,) = state.models
         kinematics = ForwardKinematics(self.robot)
         world = resolve_with(state, robots={model.name: self.robot})
-        found = apply_model_state(model, world, kinematics, base=replace(Base.of(self.robot), placeable=True))
+        found = apply_model_state(model, world, kinematics.model, base=replace(Base.of(self.robot), placeable=True))
         assert not found.refused, found.refused
         assert found.base_xyz_quat is not None
         q = found.positions

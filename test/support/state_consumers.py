@@ -102,7 +102,7 @@ def library(state: WorldState, robots: Robots, _folder: Path) -> Answer:
         robot = robot_from_text(*robots[model.name])
         kinematics = ForwardKinematics(robot)
         base = replace(Base.of(robot), placeable=True)
-        found = apply_model_state(model, world, kinematics, base=base)
+        found = apply_model_state(model, world, kinematics.model, base=base)
         refused += found.refused
         space, said = kinematics.space, answer.setdefault(model.name, {})
         said["positions"] = {name: found.positions[space.joint_positions[name]] for name in found.positions_of}

@@ -271,11 +271,13 @@ def test_what_cannot_be_interpolated_is_named() -> None:
 def test_a_joint_that_is_set_takes_its_links_along(rover: RobotModel) -> None:
     kinematics = ForwardKinematics(rover)
     q = np.array(kinematics.space.neutral())
-    state = WorldState(models=(from_joint_positions(kinematics, q),), frames=(ODOM,))
+    state = WorldState(models=(from_joint_positions(kinematics.model, q),), frames=(ODOM,))
     edited = set_joints(state, rover.name, {"lift_joint": (0.2,), "left_finger_joint": (0.01,)}, rover)
     q[kinematics.space.index["lift_joint"]] = 0.2
     q[kinematics.space.index["left_finger_joint"]] = 0.01
-    expected = WorldState(models=(from_joint_positions(kinematics, kinematics.space.with_mimics(q)),), frames=(ODOM,))
+    expected = WorldState(
+        models=(from_joint_positions(kinematics.model, kinematics.space.with_mimics(q)),), frames=(ODOM,)
+    )
     assert compare(edited, expected) == []
     assert compare(edited, state) != []
 
@@ -283,7 +285,7 @@ def test_a_joint_that_is_set_takes_its_links_along(rover: RobotModel) -> None:
 def test_a_named_state_is_taken_from_the_srdf(rover: RobotModel) -> None:
     (group, name), named = next(iter(rover.semantics.states.items()))
     kinematics = ForwardKinematics(rover)
-    state = WorldState(models=(from_joint_positions(kinematics, kinematics.space.neutral()),), frames=(ODOM,))
+    state = WorldState(models=(from_joint_positions(kinematics.model, kinematics.space.neutral()),), frames=(ODOM,))
     edited = set_named_state(state, rover.name, group, name, rover).models[0]
     for joint, row in named.joints.items():
         assert edited.joint(joint).positions == pytest.approx(row)

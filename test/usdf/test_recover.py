@@ -78,7 +78,7 @@ def test_every_type_of_joint_is_recovered_from_link_poses_alone(robot: RobotMode
     rng = np.random.default_rng(seed)
     kinematics = ForwardKinematics(robot)
     q, v = kinematics.space.random(rng), rng.normal(size=kinematics.space.velocity_size)
-    full = from_joint_positions(kinematics, q, v)
+    full = from_joint_positions(kinematics.model, q, v)
     bare = replace(full, joints=())
     assert same(robot, to_joint_positions(bare, robot), q)
     recovered, reasons = recover_joints(bare, robot)
@@ -95,7 +95,7 @@ def test_a_virtual_joint_is_recovered_from_the_models_pose() -> None:
     rover = load_robot(example("rover_arm.urdf"), example("rover_arm.srdf"))
     kinematics = ForwardKinematics(rover)
     q = kinematics.space.random(np.random.default_rng(0))
-    state = replace(from_joint_positions(kinematics, q), joints=())
+    state = replace(from_joint_positions(kinematics.model, q), joints=())
     assert same(rover, to_joint_positions(state, rover), q)
     with pytest.raises(UnobservableError, match="has no pose of the model"):
         to_joint_positions(replace(state, pose=None), rover)
@@ -104,7 +104,7 @@ def test_a_virtual_joint_is_recovered_from_the_models_pose() -> None:
 def test_what_is_stated_wins_and_places_links_that_are_not(robot: RobotModel) -> None:
     kinematics = ForwardKinematics(robot)
     q = kinematics.space.random(np.random.default_rng(1))
-    full = from_joint_positions(kinematics, q)
+    full = from_joint_positions(kinematics.model, q)
     # `turn_link` is known by the stated joint alone, and so `spin` is observable.
     state = replace(
         full,

@@ -111,7 +111,7 @@ def test_a_state_from_joints_round_trips_and_agrees_with_itself(rover: RobotMode
     for _ in range(50):
         q = kinematics.space.random(rng)
         v = rng.normal(size=kinematics.space.velocity_size)
-        model = from_joint_positions(kinematics, q, v)
+        model = from_joint_positions(kinematics.model, q, v)
         assert model.parent == "odom"
         assert not any(joint.name == rover.root_joint.name for joint in model.joints)
         odom = Frame("odom", pose=Pose((0.0,) * 6), twist=(0.0,) * 6)

@@ -54,7 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the configuration; return 1 if none was found."""
+    """Print the configuration.
+
+    Raises:
+        RobotSemanticsError: no collision of the pair is known.
+        UnknownNameError: a link does not exist, or has no collision geometry.
+    """
     robot = inputs.load(arguments, whole=True)
     robot.link(arguments.link1), robot.link(arguments.link2)
     matrix = sample(robot, arguments)

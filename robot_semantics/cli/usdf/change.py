@@ -285,7 +285,7 @@ def _present(state: WorldState, reading: JointReading, robots: Mapping[str, Robo
     """
     kinematics = kinematics_of(robots[reading.model])
     model = state.model(reading.model)
-    applied = apply_model_state(model, resolve_with(state, robots=robots), kinematics)
+    applied = apply_model_state(model, resolve_with(state, robots=robots), kinematics.model)
     if reading.joint == kinematics.model.root_joint.name and applied.base_positions is not None:
         return tuple(applied.base_positions.tolist())
     if reading.joint not in applied.positions_of:
@@ -414,7 +414,7 @@ def _described(arguments: argparse.Namespace) -> list[DescribedModel]:
     for robot, model in zip(arguments.robots, inputs.read_given(arguments, arguments.robots, diagnostics), strict=True):
         kinematics = kinematics_of(model)
         q = close_loops(kinematics.loops, kinematics.space.neutral())
-        state = from_joint_positions(kinematics, q, T_parent_root=np.eye(4), name=robot.name)
+        state = from_joint_positions(model, q, T_parent_root=np.eye(4), name=robot.name)
         state = replace(state, links=(), urdf_sha256=model_digest(model))
         paths = [robot.urdf] if robot.srdf is None else [robot.urdf, robot.srdf]
         texts = _texts(paths, model, arguments)

@@ -55,8 +55,8 @@ def links_in_world(state: WorldState, name: str, model: RobotModel, find: FileFi
     kinematics, base = kinematics_of(model), Base.of(model)
     # The parent of the robot may be another robot in the world.
     others = robots_for(state, RobotSources(find=find)) if any(body.parent_link for body in state.bodies) else {}
-    world = resolve_with(state, robots={**others, name: kinematics})
-    applied = apply_model_state(state.model(name), world, kinematics, base=base)
+    world = resolve_with(state, robots={**others, name: model})
+    applied = apply_model_state(state.model(name), world, model, base=base)
     inputs.print_report(applied.items, applied.notes, refused=bool(applied.refused))
     if applied.refused:
         raise RobotSemanticsError("the robot cannot have the positions of the world state")

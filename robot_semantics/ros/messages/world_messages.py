@@ -33,7 +33,6 @@ from robot_semantics.base.names import frame_name
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.convert.conversion import Converted
-from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.motions import SUBSPACE
@@ -63,7 +62,7 @@ from robot_semantics.usdf.world_state import WORLD, Frame, JointState, LinkState
 def world_to_message(
     state: WorldState,
     missing: Iterable[RestoreItem] = (),
-    robots: Mapping[str, RobotModel | ForwardKinematics] | None = None,
+    robots: Mapping[str, RobotModel] | None = None,
 ) -> WorldStateMessage:
     """Return the message of a world state and its `missing` items; all poses are relative to the parent's frame.
 

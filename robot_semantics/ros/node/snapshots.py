@@ -20,7 +20,6 @@ from robot_semantics_interfaces.msg import SnapshotInfo
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError, RobotSemanticsError, UnknownNameError
 from robot_semantics.base.nanoseconds import whole_nanoseconds
-from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.live.samples import RobotSample, RootSource
 from robot_semantics.live.world import AT_ORIGIN, LiveWorld
 from robot_semantics.model.robot_model import RobotModel
@@ -128,12 +127,12 @@ class Restore:
             name = model_of.get(robot.name)
             if name is None or name not in self.wanted:
                 continue
-            model, kinematics = self.state.model(name), kinematics_of(robot.model)
+            model = self.state.model(name)
             if name in self.unplaced:
                 model = replace(model, parent=WORLD, parent_link=None, pose=None, twist=None)
             applied[robot.name] = (
                 name,
-                apply_model_state(model, world, kinematics, base=bases[robot.name], positions=robot.positions),
+                apply_model_state(model, world, robot.model, base=bases[robot.name], positions=robot.positions),
             )
             self._compare_looks(model, robot.model)
         return applied

@@ -255,7 +255,7 @@ class _Ordering:
             base = Base.of(robot)
         else:
             base = Base(root, parent, held_by="the base is fixed in the simulator")
-        applied = apply_model_state(model, self.world, kinematics_of(robot), base=base)
+        applied = apply_model_state(model, self.world, robot, base=base)
         self.log.extend(applied.items, (*applied.notes, *applied.kept_motion))
         space = kinematics_of(robot).space
         for joint in robot.joints:

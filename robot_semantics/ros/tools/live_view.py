@@ -518,8 +518,14 @@ class PublishedRobots:
 
     def _find_trees(self) -> None:
         """Find the topics with the transforms of each robot; a node is discovered topic by topic."""
+        publishers = [
+            (name, info)
+            for name, types in self._node.get_topic_names_and_types()
+            if "tf2_msgs/msg/TFMessage" in types
+            for info in self._node.get_publishers_info_by_topic(name)
+        ]
         for robot, space in self._space_of.items():
-            topics = self._tf_topics(space)
+            topics = self._tf_topics(space, publishers)
             names = frozenset(topics)
             # A node that ends leaves the last state.
             if names <= self._tree_of.get(robot, _NO_TREE).topics:
@@ -532,9 +538,10 @@ class PublishedRobots:
                     self._listen(tree, topic, static=static)
             self._tree_of[robot] = tree
 
-    def _tf_topics(self, space: str) -> dict[str, bool]:
+    def _tf_topics(self, space: str, publishers: Sequence[tuple[str, TopicEndpointInfo]]) -> dict[str, bool]:
         """Return the topics on which the node of a description publishes transforms, each with True if it is static.
 
+        `publishers` are those of all topics of transforms, each with its topic.
         A node that takes its description from the topic belongs to it too, if the description's node has no transforms.
         """
         topic = f"{space}/{URDF}"
@@ -542,13 +549,12 @@ class PublishedRobots:
             self._node.get_publishers_info_by_topic(topic),
             self._node.get_subscriptions_info_by_topic(topic),
         ):
-            nodes = {node_name(info) for info in infos}
-            result: dict[str, bool] = {}
-            for name, types in self._node.get_topic_names_and_types():
-                if "tf2_msgs/msg/TFMessage" in types:
-                    for info in self._node.get_publishers_info_by_topic(name):
-                        if node_name(info) in nodes - {UNKNOWN_NODE}:
-                            result[name] = info.qos_profile.durability is DurabilityPolicy.TRANSIENT_LOCAL
+            nodes = {node_name(info) for info in infos} - {UNKNOWN_NODE}
+            result = {
+                name: info.qos_profile.durability is DurabilityPolicy.TRANSIENT_LOCAL
+                for name, info in publishers
+                if node_name(info) in nodes
+            }
             if result:
                 return result
         return {}
