@@ -37,6 +37,7 @@ from robot_semantics.live.joint_state import (
 from robot_semantics.live.samples import base_frames
 from robot_semantics.live.senders import (
     FAR,
+    JOINT_KINDS,
     NEAR,
     NEVER_NS,
     RESET_NS,
@@ -44,6 +45,7 @@ from robot_semantics.live.senders import (
     MessageStream,
     PublisherWatch,
     Sender,
+    SenderKind,
     Senders,
 )
 from robot_semantics.live.settings import RobotSettings, Source, VirtualJointSettings
@@ -105,7 +107,7 @@ class RunningRobot(RobotFrames):
         self.check_ns = 0
         self.clock_resets: list[int] = []
         self.publishers: Callable[[Sender], int] = _one_publisher
-        self.is_drained: Callable[[str], bool] = _is_drained
+        self.is_drained: Callable[[SenderKind], bool] = _is_drained
         self.compares_values, self.tells_sequence = False, True
         self._reset_ns: dict[Sender, int] = {}
         # The sender with whose messages joints without a sender go out, and the stamp of these.
@@ -281,10 +283,12 @@ class RunningRobot(RobotFrames):
                 stream = plan
             else:
                 self._report_plan(plan)
-                stream = MessageStream(plan, self._stamped(plan), self._sender("joint_states", "joint_states", names))
+                stream = MessageStream(
+                    plan, self._stamped(plan), self._sender(SenderKind.JOINT_STATES, "joint_states", names)
+                )
             self._streams.put(names, stream, sum(map(len, names)))
         if isinstance(stream, MessageStream):
-            stream.sender = self._sender("joint_states", "joint_states", names)
+            stream.sender = self._sender(SenderKind.JOINT_STATES, "joint_states", names)
             stream.sender.joints = stream.joints
         return stream
 
@@ -297,7 +301,7 @@ class RunningRobot(RobotFrames):
             joints[number] = named[self.space.joint_positions[name].start]
         return joints
 
-    def _sender(self, kind: str, topic: str, names: Sequence[str], *, ordered: bool = False) -> Sender:
+    def _sender(self, kind: SenderKind, topic: str, names: Sequence[str], *, ordered: bool = False) -> Sender:
         """Return a sender; a new one may be silent, and may have joints of other senders."""
         sender, is_new = self.senders.find(kind, topic, names, ordered=ordered)
         if is_new:
@@ -307,7 +311,7 @@ class RunningRobot(RobotFrames):
             sharing = [
                 other for other in self.senders if other is not sender and not set(other.names).isdisjoint(names)
             ]
-            if sharing and kind == "joint_states":
+            if sharing and kind is SenderKind.JOINT_STATES:
                 watch = next((other.shared for other in sharing if other.shared is not None), PublisherWatch())
                 for other in (sender, *sharing):
                     other.shared = watch
@@ -344,14 +348,16 @@ class RunningRobot(RobotFrames):
         Returns:
             The transforms to publish, if any are due; or why the pose is refused.
         """
-        (outcome,) = self.motions([(name, xyz_quat, twist)], stamp_ns, ("multi_dof", "multi_dof_joint_states", (name,)))
+        (outcome,) = self.motions(
+            [(name, xyz_quat, twist)], stamp_ns, (SenderKind.MULTI_DOF, "multi_dof_joint_states", (name,))
+        )
         return outcome
 
     def motions(
         self,
         motions: Sequence[tuple[str, FloatArray, FloatArray | None]],
         stamp_ns: int,
-        sent_by: tuple[str, str, Sequence[str]],
+        sent_by: tuple[SenderKind, str, Sequence[str]],
         sequence: int | None = None,
         received_ns: int | None = None,
     ) -> list[Messages | Refusal]:
@@ -380,7 +386,7 @@ class RunningRobot(RobotFrames):
         if not usable:
             return outcomes
         kind, topic, names = sent_by
-        sender = self._sender(kind, topic, names, ordered=kind in ("odometry", "tf"))
+        sender = self._sender(kind, topic, names, ordered=kind not in JOINT_KINDS)
         refusal = self._refuse_stamp(sender, stamp_ns, usable[0][0], sequence, received_ns)
         if refusal is not None:
             return [*outcomes, refusal]
@@ -405,7 +411,7 @@ class RunningRobot(RobotFrames):
         return [*outcomes, self._publish(sender, stamp_ns)]
 
     def _has_own_source(self, joint: str) -> bool:
-        return any(joint in sender.names for sender in self.senders if sender.kind == "multi_dof") or (
+        return any(joint in sender.names for sender in self.senders if sender.kind is SenderKind.MULTI_DOF) or (
             joint == self.model.root_joint.name and joint in self._fed_elsewhere
         )
 
@@ -456,12 +462,12 @@ class RunningRobot(RobotFrames):
         """Continue with the clocks of the other robot's senders; those of a removed source are left behind."""
         sources = [(robot.root_source, robot.root_settings) for robot in (self, other)]
         for before in other.senders:
-            if before.kind == "joint_states":
+            if before.kind is SenderKind.JOINT_STATES:
                 stream = self._stream(before.names)
                 if isinstance(stream, MessageStream):
                     stream.sender.copy_clock(before)
             elif sources[0] == sources[1]:
-                sender = self._sender(before.kind, before.topic, before.names, ordered=before.kind != "multi_dof")
+                sender = self._sender(before.kind, before.topic, before.names, ordered=before.kind not in JOINT_KINDS)
                 sender.copy_clock(before)
                 names = (other.moving.names[number] for number in np.flatnonzero(before.joints).tolist())
                 joints = np.zeros(len(self.moving), np.bool_)

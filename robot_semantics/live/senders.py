@@ -238,11 +238,26 @@ class StampOrder:
         return Arrival.IN_ORDER
 
 
+class SenderKind(str, enum.Enum):
+    """What the messages of a sender say; a text where it is printed."""
+
+    JOINT_STATES = "joint_states"
+    MULTI_DOF = "multi_dof"
+    ODOMETRY = "odometry"
+    TF = "tf"
+
+    __str__ = str.__str__
+
+
+JOINT_KINDS = (SenderKind.JOINT_STATES, SenderKind.MULTI_DOF)
+"""Kinds whose names are joints; the names of the other kinds are frames."""
+
+
 class Sender(StampOrder):
     """One sender of the running node.
 
     Attributes:
-        kind: ``joint_states``, ``multi_dof``, ``odometry`` or ``tf``.
+        kind: what its messages say.
         topic: the topic.
         names: joint names, or parent and child frame.
         number: its place in `Senders`.
@@ -278,7 +293,7 @@ class Sender(StampOrder):
         "watch",
     )
 
-    def __init__(self, kind: str, topic: str, names: Sequence[str], number: int = 0) -> None:
+    def __init__(self, kind: SenderKind, topic: str, names: Sequence[str], number: int = 0) -> None:
         super().__init__()
         self.kind, self.topic, self.names, self.number = kind, topic, tuple(names), number
         self.arrived_ns, self.arrivals = NEVER_NS, deque[int](maxlen=WINDOW + 1)
@@ -358,7 +373,7 @@ class Senders:
     def __len__(self) -> int:
         return len(self._senders)
 
-    def find(self, kind: str, topic: str, names: Sequence[str], *, ordered: bool = False) -> tuple[Sender, bool]:
+    def find(self, kind: SenderKind, topic: str, names: Sequence[str], *, ordered: bool = False) -> tuple[Sender, bool]:
         """Return a sender, and True if it is new; the order of the names matters only if they are `ordered`."""
         key = kind, topic, _short(tuple(names if ordered else sorted(names)))
         sender = self._senders.get(key)
@@ -534,13 +549,13 @@ class ClockedSender(NamedTuple):
     """What the choice of the reference needs of a sender.
 
     Attributes:
-        kind: ``joint_states``, ``multi_dof``, ``odometry`` or ``tf``.
+        kind: what its messages say.
         topic: the topic.
         clock_ns: its clock at one time, the same for all senders.
         messages: number of its messages.
     """
 
-    kind: str
+    kind: SenderKind
     topic: str
     clock_ns: int
     messages: int
@@ -577,7 +592,7 @@ class SenderRow(NamedTuple):
 
     def text(self) -> str:
         """Return the row as a line of text."""
-        names = quoted(self.names, 3) if self.kind in ("joint_states", "multi_dof") else " → ".join(self.names)
+        names = quoted(self.names, 3) if self.kind in JOINT_KINDS else " → ".join(self.names)
         rate = "once" if self.rate_hz != self.rate_hz else f"{self.rate_hz:.3g} Hz"
         publishers = ", ".join(self.publishers) or "nobody"
         return (
@@ -604,15 +619,15 @@ def state_of(sender: Sender, *, is_reference: bool, offset_ns: int, now_ns: int,
         return "waiting after a reset"
     if sender.is_silent(now_ns, complete_after_ns):
         return "silent"
-    if abs(offset_ns) > (TF_OFFSET_NS if sender.kind == "tf" else SMALL_OFFSET_NS):
+    if abs(offset_ns) > (TF_OFFSET_NS if sender.kind is SenderKind.TF else SMALL_OFFSET_NS):
         return "clock or latency"
     return "reference" if is_reference else "in step"
 
 
-_REFERENCE_KINDS = (("joint_states", "multi_dof"), ("odometry",), ("tf",))
+_REFERENCE_KINDS = (JOINT_KINDS, (SenderKind.ODOMETRY,), (SenderKind.TF,))
 
 
-def _rank(kind: str) -> int:
+def _rank(kind: SenderKind) -> int:
     return next(rank for rank, kinds in enumerate(_REFERENCE_KINDS) if kind in kinds)
 
 
@@ -661,7 +676,7 @@ class Reference:
 
     def __init__(self) -> None:
         self.members: list[Sender] = []
-        self._chosen: tuple[str, str] | None = None
+        self._chosen: tuple[SenderKind, str] | None = None
 
     def newest(self, clocks: Sequence[tuple[str, Sender, int]], now_ns: int) -> Sender | None:
         """Return the sender with the newest stamp of the reference; None without any sender.

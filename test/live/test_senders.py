@@ -32,6 +32,7 @@ from robot_semantics.live.senders import (
     PublisherWatch,
     Reference,
     Sender,
+    SenderKind,
     SenderRow,
     Senders,
     StampOrder,
@@ -159,7 +160,7 @@ def test_publishers_that_restart_are_one_whatever_is_lost(lost: Sequence[int]) -
 
 
 def heard(senders: Senders, name: str, stamps: list[float], arrivals_s: list[float]) -> Sender:
-    sender, _ = senders.find("joint_states", "joint_states", (name,))
+    sender, _ = senders.find(SenderKind.JOINT_STATES, "joint_states", (name,))
     for stamp, arrival in zip(stamps, arrivals_s, strict=True):
         senders.take(sender, round(stamp * S), round(arrival * S))
     return sender
@@ -219,7 +220,7 @@ def test_a_reset_concerns_the_senders_whose_clock_stood_within_a_second() -> Non
 
 def test_while_two_publishers_are_in_the_graph_a_restart_is_no_reset_before_twenty_messages() -> None:
     senders = Senders()
-    sender, _ = senders.find("joint_states", "joint_states", ("a",))
+    sender, _ = senders.find(SenderKind.JOINT_STATES, "joint_states", ("a",))
     for number in range(30):
         senders.take(sender, 100 * S + number * TENTH, number * TENTH, 1 + number, lambda: 2)
     # Another publisher begins two seconds behind: its sequence numbers begin at 1.
@@ -234,7 +235,7 @@ def test_while_two_publishers_are_in_the_graph_a_restart_is_no_reset_before_twen
 def test_the_reference_is_a_topic_of_the_clock_that_most_share() -> None:
     def place(*senders: tuple[str, str, float, int]) -> list[int]:
         return reference_of(
-            [ClockedSender(kind, topic, round(clock * S), count) for kind, topic, clock, count in senders]
+            [ClockedSender(SenderKind(kind), topic, round(clock * S), count) for kind, topic, clock, count in senders]
         )
 
     assert place() == []
@@ -314,7 +315,7 @@ def test_the_reference_stays_while_it_speaks() -> None:
     reference, senders = Reference(), Senders()
     first = heard(senders, "first", [100.0, 100.1], [0.0, 0.1])
     assert reference.newest(clocks_of(senders, S // 2), S // 2) is first
-    odometry, _ = senders.find("odometry", "/odom", ("odom", "base"))
+    odometry, _ = senders.find(SenderKind.ODOMETRY, "/odom", ("odom", "base"))
     for number in range(100):
         senders.take(odometry, 7 * S + number * TENTH, number * TENTH)
     senders.take(first, 101 * S, 9 * S)
@@ -595,7 +596,7 @@ def test_a_reset_that_a_second_sender_shows_later_is_reported_once(fed: Callable
 def test_the_number_of_senders_and_of_their_names_is_bounded() -> None:
     senders = Senders(most=10)
     for number in range(100):
-        sender, is_new = senders.find("joint_states", "joint_states", (f"{number}", "x" * 100_000))
+        sender, is_new = senders.find(SenderKind.JOINT_STATES, "joint_states", (f"{number}", "x" * 100_000))
         assert is_new
         senders.take(sender, number * S, number * S)
         assert sum(map(len, sender.names)) < 1000
@@ -624,7 +625,7 @@ def test_messages_are_counted_whatever_path_they_take(fed: Callable[..., Fed]) -
 )
 def test_a_clock_beside_the_reference_is_told_beyond_its_limit(kind: str, offset_s: float, state: str) -> None:
     senders = Senders()
-    sender, _ = senders.find(kind, "topic", ("a", "b"))
+    sender, _ = senders.find(SenderKind(kind), "topic", ("a", "b"))
     for number in range(5):
         senders.take(sender, number * TENTH, number * TENTH)
     found = state_of(sender, is_reference=False, offset_ns=round(offset_s * S), now_ns=S // 2, complete_after_ns=TENTH)
@@ -667,7 +668,7 @@ def test_a_robot_continues_the_clock_of_its_base(fed: Callable[..., Fed], kind: 
 
     def move(one: RunningRobot, stamp: float, x: float) -> Any:
         place = pose + np.array([x, 0, 0, 0, 0, 0, 0])
-        return one.motions([("w", place, None)], round(stamp * S), (kind, "odom", names))
+        return one.motions([("w", place, None)], round(stamp * S), (SenderKind(kind), "odom", names))
 
     for number in range(5):
         move(robot.robot, 100.0 + 0.1 * number, 1.0)

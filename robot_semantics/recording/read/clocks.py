@@ -34,6 +34,7 @@ from robot_semantics.live.senders import (
     WINDOW,
     Arrival,
     ClockedSender,
+    SenderKind,
     StampOrder,
     reference_of,
 )
@@ -61,7 +62,12 @@ WALL_CLOCK_FROM_NS = 10**9 * 1_000_000_000
 OTHER_CLOCK_TO_NS = 10**8 * 1_000_000_000
 """Stamps up to here, three years, are of a clock that was started, as a simulator's."""
 
-_KINDS = {Stream.JOINTS: "joint_states", Stream.MULTI_DOF: "multi_dof", Stream.ODOMETRY: "odometry", Stream.TF: "tf"}
+_KINDS = {
+    Stream.JOINTS: SenderKind.JOINT_STATES,
+    Stream.MULTI_DOF: SenderKind.MULTI_DOF,
+    Stream.ODOMETRY: SenderKind.ODOMETRY,
+    Stream.TF: SenderKind.TF,
+}
 _SPEAKERS = (Stream.JOINTS, Stream.MULTI_DOF, Stream.ODOMETRY)
 
 

@@ -120,7 +120,7 @@ def _of_no_link(robot: RecordedRobot, recording: Recording, tracks: Sequence[Pos
             and (track.owner == robot.namespace or track.topic == robot.odometry)
         ):
             frames[child] = f"'{track.topic}' has '{child}'"
-        possible = () if track.kind != "odometry" or child else _possible(recording, track)
+        possible = () if track.kind is not Stream.ODOMETRY or child else _possible(recording, track)
         if len(possible) > 1 and robot in possible:
             names = quoted((other.name for other in possible), MOST_NAMED)
             option = f"--odometry NAME={shlex.quote(track.topic)}"

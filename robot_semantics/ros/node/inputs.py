@@ -30,7 +30,7 @@ from robot_semantics.kinematics.motions import pose_from_positions, twist_of
 from robot_semantics.live.joint_state import Reason, Refusal
 from robot_semantics.live.robot import Messages, RunningRobot
 from robot_semantics.live.samples import RootCandidate, RootSource, RootStatement, motion_of_root, possible_robots
-from robot_semantics.live.senders import NEVER_NS, Arrival, Senders
+from robot_semantics.live.senders import NEVER_NS, Arrival, SenderKind, Senders
 from robot_semantics.live.settings import Source
 from robot_semantics.live.world import ReceivedTransform, transform_fault
 from robot_semantics.model.queries import links_fixed_to_root
@@ -109,7 +109,7 @@ class MotionTopics:
             pose = row_of_pose(transform.translation, transform.rotation)
             rates = None if twist is None else np.array(row_of_twist(twist))
             motions.append((name, pose, rates))
-        sent_by = ("multi_dof", "multi_dof_joint_states", names)
+        sent_by = (SenderKind.MULTI_DOF, "multi_dof_joint_states", names)
         if motions:
             outcomes += robot.motions(motions, time_ns, sent_by, sequence_of(info), received_ns(info))
         return outcomes
@@ -129,7 +129,7 @@ class MotionTopics:
         time_ns = stamp_ns(message.header.stamp) or self._now_ns()
         frames = frame, child
         motion = root.name, *motion_of_root(robot.model, link, *rows_of_odometry(message))
-        sent_by = ("odometry", robot.root_settings.topic, frames)
+        sent_by = (SenderKind.ODOMETRY, robot.root_settings.topic, frames)
         return robot.motions([motion], time_ns, sent_by, sequence_of(info), received_ns(info))
 
 
@@ -245,7 +245,7 @@ class ReceivedOdometry:
         if pair not in self._last and len(self._last) >= _MOST:
             return
         seconds, nanoseconds = unpack_stamp(data, BODY)
-        sender, _ = self.senders.find("odometry", self._topic, pair)
+        sender, _ = self.senders.find(SenderKind.ODOMETRY, self._topic, pair)
         stamp_ns = seconds * 1_000_000_000 + nanoseconds
         topic, served = self._topic, self._served
         arrival = self.senders.take(
@@ -328,10 +328,10 @@ class Inputs:
         for number, subscriptions in enumerate(groups):
             loop = MessageLoop(self._node.context)
             for served in self._robots.served[number : number + 1]:
-                served.loops["joint_states"] = loop
+                served.loops[SenderKind.JOINT_STATES] = loop
             if number == len(self._robots.served):
                 for served in self._robots.served:
-                    served.loops |= {"multi_dof": loop, "odometry": self._root_loop}
+                    served.loops |= {SenderKind.MULTI_DOF: loop, SenderKind.ODOMETRY: self._root_loop}
             loop.start(subscriptions)
             self._loops.append((loop, subscriptions))
         self._follow_roots()
@@ -403,7 +403,7 @@ class Inputs:
             with self._robots.lock:
                 pose, _ = motion_of_root(robot.model, link, transform.xyz_quat, np.full(6, np.nan))
                 motion = robot.model.root_joint.name, pose, None
-                sent_by = ("tf", "/tf", (robot.parent_frame, root_frame))
+                sent_by = (SenderKind.TF, "/tf", (robot.parent_frame, root_frame))
                 robot.motions([motion], stamp_ns, sent_by, received_ns=transform.received_ns)
 
     def _pose_of_base(self, robot: RunningRobot) -> tuple[ReceivedTransform | None, str]:

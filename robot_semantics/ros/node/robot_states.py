@@ -120,7 +120,7 @@ class StateSampler:
                 )
                 row = SenderRow(
                     "" if served is None else served.name,
-                    sender.kind,
+                    sender.kind.value,
                     topic,
                     sender.names,
                     (),

@@ -24,7 +24,7 @@ from robot_semantics.base.throttle import Throttle
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.live.health import RefusalLog, Traffic
 from robot_semantics.live.robot import RunningRobot
-from robot_semantics.live.senders import Sender
+from robot_semantics.live.senders import JOINT_KINDS, Sender, SenderKind
 from robot_semantics.live.settings import Description, RobotSettings, one_line_a_kind, read_description
 from robot_semantics.model.loading import TEXT_PARAMETERS, DescriptionTexts
 from robot_semantics.model.queries import links_fixed_to_root
@@ -87,7 +87,7 @@ class RobotInterface:
         self.description: Description | None = None
         self.robot: RunningRobot | None = None
         self.traffic = Traffic()
-        self.loops: dict[str, MessageLoop] = {}
+        self.loops: dict[SenderKind, MessageLoop] = {}
         self._names = NamePatience()
         self._full_topics: dict[tuple[str, str], str] = {}
         self._notices = Throttle(burst=50)
@@ -166,7 +166,7 @@ class RobotInterface:
         """Return the full name of a sender's topic."""
         key = sender.kind, sender.topic
         if key not in self._full_topics:
-            own = sender.kind in ("joint_states", "multi_dof")
+            own = sender.kind in JOINT_KINDS
             self._full_topics[key] = self.node.resolve_topic_name(self.topic(sender.topic) if own else sender.topic)
         return self._full_topics[key]
 
@@ -233,7 +233,7 @@ class RobotInterface:
         robot.publishers, robot.is_drained = self._publishers_of_sender, self._is_drained
         return robot
 
-    def _is_drained(self, kind: str) -> bool:
+    def _is_drained(self, kind: SenderKind) -> bool:
         loop = self.loops.get(kind)
         return loop is None or loop.is_waiting
 

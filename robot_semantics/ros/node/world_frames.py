@@ -24,7 +24,7 @@ from robot_semantics.base.names import frame_name, shown
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.cdr.walk import transform_children
-from robot_semantics.live.senders import Arrival, Sender, Senders
+from robot_semantics.live.senders import Arrival, Sender, SenderKind, Senders
 from robot_semantics.live.world import LeftOutFrame, ReceivedFrames, ReceivedTransform, newest_of, transform_fault
 from robot_semantics.ros.messages.maker import deserialized, row_of_pose
 from robot_semantics.ros.node.message_loop import MessageInfo, MessageLoop, SetAside, received_ns, sequence_of
@@ -246,7 +246,7 @@ class WorldFrames:
         assert item.stamp_ns is not None
         assert item.received_ns is not None
         with self._lock:
-            sender, _ = self._senders.find("tf", "/tf", (parent, child), ordered=True)
+            sender, _ = self._senders.find(SenderKind.TF, "/tf", (parent, child), ordered=True)
             arrival = self._senders.take(sender, item.stamp_ns, item.received_ns, sequence, self._count_publishers)
             clock_ns = self._senders.clock_before_ns
             if self._keeps_past:

@@ -26,6 +26,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 from robot_semantics_interfaces.msg import SnapshotInfo
 from robot_semantics_interfaces.srv import GetStatus
 from sensor_msgs.msg import JointState
