@@ -113,7 +113,7 @@ def test_out_of_reach_the_last_positions_are_held_and_the_residual_is_reported(m
     assert said[0].startswith("loops stay open by 0.0")
     with monkeypatch.context() as patch:
         # At rest there, nothing is computed again.
-        patch.delattr(loop_tracker, "follow")
+        patch.delattr(loop_tracker, "follow_loops")
         feed(robot, 999, crank=1.59)
     assert robot.loops.is_open
     assert robot.loops.position_error == pytest.approx(gap, abs=5e-4)
