@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pytest
 
 from robot_semantics import JointSpace
-from robot_semantics.live.buffer import JointBuffer
+from robot_semantics.live.buffer import JointBuffer, default_positions
 from robot_semantics.live.joint_state import (
     InputPlan,
     MovingJoints,
@@ -200,3 +200,10 @@ def test_a_restore_takes_what_is_named_and_keeps_velocities_that_it_does_not_nam
     equal(buffer.positions[:7], positions[:7])
     equal(buffer.velocities[:6], velocities[:6])
     assert buffer.measured.all()
+
+
+def test_default_positions_are_the_middle_of_the_limits() -> None:
+    model = robot_from_text(URDF.replace('lower="-9" upper="9"', 'lower="-1" upper="4"'), SRDF)
+    positions = default_positions(model, JointSpace.of(model), "mid")
+    # The third joint mimics the first one.
+    equal(positions, [0, 0, 0, 0, 0, 0, 1, 1.5, 1.5, -2.0 * 1.5 + 0.5])

@@ -680,3 +680,35 @@ def test_a_robot_continues_the_clock_of_its_base(fed: Callable[..., Fed], kind: 
     outcomes = move(after, 100.3, 8.0)
     assert [item.reason for item in outcomes if isinstance(item, Refusal)] == [Reason.TIME_BACKWARDS]
     assert after.values.positions[0] == 5.0
+
+
+def test_a_sender_without_a_message_is_silent_as_late_as_one_with_a_single_message() -> None:
+    sender, _ = Senders().find("joint_states", "topic", ("a",))
+    assert sender.silent_after_ns(TENTH) == TENTH + S
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_several_publishers_of_a_sender_or_of_its_joints_are_its_state(shared: bool) -> None:
+    sender, _ = Senders().find("joint_states", "topic", ("a",))
+    sender.arrive(0)
+    sender.shared = PublisherWatch()
+    for sequence in (1, 2, 1, 2, 1, 2, 1):
+        (sender.shared if shared else sender.watch).note_sequence(sequence)
+    found = state_of(sender, is_reference=False, offset_ns=0, now_ns=1, complete_after_ns=TENTH)
+    assert found == "several publishers"
+
+
+def test_the_reference_stays_although_another_topic_of_its_kind_has_more_messages() -> None:
+    reference, senders = Reference(), Senders()
+    first, _ = senders.find("joint_states", "/first", ("a",))
+    for second in range(3):
+        senders.take(first, (100 + second) * S, second * S)
+    assert reference.newest(clocks_of(senders, 2 * S), 2 * S) is first
+    busy, _ = senders.find("joint_states", "/busy", ("b",))
+    for number in range(30, 100):
+        senders.take(busy, 100 * S + number * TENTH, number * TENTH)
+        if number % 10 == 0:
+            senders.take(first, 100 * S + number * TENTH, number * TENTH)
+    assert reference.newest(clocks_of(senders, 10 * S), 10 * S) is first
+    # A choice without a reference before is the topic of most messages.
+    assert Reference().newest(clocks_of(senders, 10 * S), 10 * S) is busy
