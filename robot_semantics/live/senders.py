@@ -638,24 +638,26 @@ def reference_of(senders: Sequence[ClockedSender]) -> list[int]:
     topic with most messages.
     """
     clocks = np.array([sender.clock_ns for sender in senders], np.int64)
-    messages = np.array([sender.messages for sender in senders], np.int64)
     near, _ = _near_sums(clocks, np.ones_like(clocks))
+    topics: dict[tuple[str, str], list[int]] = {}
+    for number, sender in enumerate(senders):
+        topics.setdefault(sender[:2], []).append(number)
     for kinds in _REFERENCE_KINDS:
-        topics: dict[tuple[str, str], list[int]] = {}
-        for number, sender in enumerate(senders):
-            if sender.kind in kinds:
-                topics.setdefault(sender[:2], []).append(number)
-        best: tuple[int, int, int] | None = None
-        own: list[int] = []
-        for numbers in topics.values():
-            sums, is_near = _near_sums(clocks[numbers], messages[numbers])
-            place = max(range(len(numbers)), key=lambda i: (near[numbers[i]], sums[i]))
-            score = int(near[numbers[place]]), int(sums[place]), -numbers[place]
-            if best is None or score > best:
-                best, own = score, [numbers[i] for i in np.flatnonzero(is_near(place)).tolist()]
-        if own:
-            return own
+        best = [_best_clock(senders, near, numbers) for (kind, _), numbers in topics.items() if kind in kinds]
+        if best:
+            return max(best)[1]
     return []
+
+
+def _best_clock(
+    senders: Sequence[ClockedSender], near: IntArray, numbers: Sequence[int]
+) -> tuple[tuple[int, int, int], list[int]]:
+    """Return the score of the best clock of one topic, from the numbers of its senders, and the senders with it."""
+    clocks = np.array([senders[number].clock_ns for number in numbers], np.int64)
+    sums, is_near = _near_sums(clocks, np.array([senders[number].messages for number in numbers], np.int64))
+    place = max(range(len(numbers)), key=lambda i: (near[numbers[i]], sums[i]))
+    score = int(near[numbers[place]]), int(sums[place]), -numbers[place]
+    return score, [numbers[i] for i in np.flatnonzero(is_near(place)).tolist()]
 
 
 def _near_sums(clocks: IntArray, values: IntArray) -> tuple[IntArray, Callable[[int], BoolArray]]:

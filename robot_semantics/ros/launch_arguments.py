@@ -37,7 +37,7 @@ _FILES = (
     (
         "robot_description",
         "model",
-        'Path of {}\'s URDF, plain or xacro, then xacro arguments name:=value or name:="a b"; empty: as in params_file.',
+        "Path of {}'s URDF, plain or xacro, then xacro arguments name:=value; empty: as in params_file.",
     ),
     ("robot_description_semantic", "semantic_model", "Path of {}'s SRDF, plain or xacro; empty: as in params_file."),
     ("robot_description_loops", "loops", "Path of {}'s robot.yaml of Extended URDF; empty: as in params_file."),
