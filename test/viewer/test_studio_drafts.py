@@ -9,7 +9,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from support.person import Person
 from support.served import Served
 
 from robot_semantics import Diagnostics, RobotSemanticsError
+from robot_semantics.base.files import save_bytes
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf import new
@@ -207,6 +210,50 @@ def test_the_draft_of_a_running_studio_is_not_offered_to_another_one(files: tupl
     assert third.offered is not None
     third.answer_offer(take=False)
     assert opened(files).offered is not None
+
+
+def test_a_full_disk_loses_no_draft(
+    files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, state_home: Path
+) -> None:
+    session = opened(files)
+    edit(session, "one")
+    full: set[Path] = {files[1].parent}
+
+    def save(content: bytes, path: Path, mode: int | None = None) -> None:
+        if any(path.is_relative_to(folder) for folder in full):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        save_bytes(content, path, mode)
+
+    monkeypatch.setattr("robot_semantics.viewer.edit_session.save_bytes", save)
+    edit(session, "two")
+    # Another place has the work, and the older draft stays.
+    assert session.draft_path is not None
+    assert session.draft_path.is_relative_to(state_home)
+    assert session.draft_problem == ""
+    full.add(state_home)
+    edit(session, "three")
+    assert "No space left on device" in session.draft_problem
+    full.clear()
+    edit(session, "four")
+    assert session.draft_problem == ""
+    close(session)
+    offered = opened(files).offered
+    assert offered is not None
+    assert offered.titles == tuple(f"group {name}" for name in ("one", "two", "three", "four"))
+
+
+def test_a_symbolic_link_in_place_of_a_draft_is_neither_read_nor_written(files: tuple[Path, Path]) -> None:
+    other = files[1].parent / "other"
+    other.write_bytes(draft_bytes(Draft(b'<robot name="r"/>', None)))
+    content = other.read_bytes()
+    link = files[1].parent / ".r.srdf.draft"
+    link.symlink_to(other)
+    session = opened(files)
+    assert session.offered is None
+    edit(session, "mine")
+    assert session.draft_path not in (None, link)
+    assert link.is_symlink()
+    assert other.read_bytes() == content
 
 
 # --- the page
