@@ -682,22 +682,6 @@ def test_a_robot_continues_the_clock_of_its_base(fed: Callable[..., Fed], kind: 
     assert after.values.positions[0] == 5.0
 
 
-def test_a_sender_without_a_message_is_silent_as_late_as_one_with_a_single_message() -> None:
-    sender, _ = Senders().find("joint_states", "topic", ("a",))
-    assert sender.silent_after_ns(TENTH) == TENTH + S
-
-
-@pytest.mark.parametrize("shared", [False, True])
-def test_several_publishers_of_a_sender_or_of_its_joints_are_its_state(shared: bool) -> None:
-    sender, _ = Senders().find("joint_states", "topic", ("a",))
-    sender.arrive(0)
-    sender.shared = PublisherWatch()
-    for sequence in (1, 2, 1, 2, 1, 2, 1):
-        (sender.shared if shared else sender.watch).note_sequence(sequence)
-    found = state_of(sender, is_reference=False, offset_ns=0, now_ns=1, complete_after_ns=TENTH)
-    assert found == "several publishers"
-
-
 def test_the_reference_stays_although_another_topic_of_its_kind_has_more_messages() -> None:
     reference, senders = Reference(), Senders()
     first, _ = senders.find("joint_states", "/first", ("a",))
