@@ -79,7 +79,7 @@ QUICK := test/test_*.py test/spec test/comparison test/xml/test_tables.py test/k
 	test/viewer/test_studio_kills.py test/ros/test_rsp_parity.py test/ros/test_live_and_recorded.py
 quick: setup
 	$(VENV)/ruff check .
-	$(PYTEST) --cases $(CASES) -m "not slow" $(filter-out $(if $(OFFLINE),test/ros/%),$(QUICK))
+	$(PYTEST) -n 2 --cases $(CASES) -m "not slow" $(filter-out $(if $(OFFLINE),test/ros/%),$(QUICK))
 
 test: setup
 	@$(VENV)/python -m tools.corpus
