@@ -16,7 +16,7 @@ import pytest
 
 from robot_semantics.live.health import Health
 from robot_semantics.live.robot import RunningRobot
-from robot_semantics.live.senders import PublisherWatch, Senders, state_of
+from robot_semantics.live.senders import PublisherWatch, SenderKind, Senders, state_of
 from robot_semantics.live.settings import RobotSettings
 from robot_semantics.model.loading import robot_from_text
 
@@ -130,13 +130,13 @@ def test_a_position_outside_the_limits_is_reported_once_until_it_is_back(beyond:
 
 
 def test_a_sender_without_a_message_is_silent_as_late_as_one_with_a_single_message() -> None:
-    sender, _ = Senders().find("joint_states", "topic", ("a",))
+    sender, _ = Senders().find(SenderKind.JOINT_STATES, "topic", ("a",))
     assert sender.silent_after_ns(S // 10) == S // 10 + S
 
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_several_publishers_of_a_sender_or_of_its_joints_are_its_state(shared: bool) -> None:
-    sender, _ = Senders().find("joint_states", "topic", ("a",))
+    sender, _ = Senders().find(SenderKind.JOINT_STATES, "topic", ("a",))
     sender.arrive(0)
     sender.shared = PublisherWatch()
     for sequence in (1, 2, 1, 2, 1, 2, 1):

@@ -264,7 +264,7 @@ def test_the_reference_is_that_of_the_definition_for_random_senders() -> None:
         return []
 
     draw = random.Random(3)
-    kinds = ("joint_states", "multi_dof", "odometry", "tf", "tf")
+    kinds = (*SenderKind, SenderKind.TF)
     for _ in range(2000):
         senders = [
             ClockedSender(draw.choice(kinds), draw.choice("ab"), draw.randrange(0, 40, 5) * S, draw.randrange(4))
@@ -279,7 +279,7 @@ def test_of_too_many_senders_the_one_heard_longest_ago_is_forgotten() -> None:
         name = str(draw.randrange(8))
         if name not in heard and len(heard) == 5:
             del heard[min(heard, key=heard.__getitem__)]
-        sender, is_new = senders.find("tf", "/tf", (name,))
+        sender, is_new = senders.find(SenderKind.TF, "/tf", (name,))
         assert is_new == (name not in heard)
         sender.arrive(now_ns)
         heard[name] = now_ns
@@ -290,11 +290,11 @@ def test_many_senders_cost_little_more_than_their_number() -> None:
     # 40,000 names, each once; before, the table, the clocks and the reference cost the square of the number.
     begin_s, senders = time.process_time(), Senders(2000)
     for number in range(40_000):
-        sender, _ = senders.find("tf", "/tf", (str(number),))
+        sender, _ = senders.find(SenderKind.TF, "/tf", (str(number),))
         sender.arrive(number)
         sender.last_ns = number
     assert len(senders.clocks(50_000)) == 2000
-    assert len(reference_of([ClockedSender("tf", "/tf", number, 1) for number in range(10_000)])) == 10_000
+    assert len(reference_of([ClockedSender(SenderKind.TF, "/tf", number, 1) for number in range(10_000)])) == 10_000
     assert time.process_time() - begin_s < 5.0
 
 
@@ -684,11 +684,11 @@ def test_a_robot_continues_the_clock_of_its_base(fed: Callable[..., Fed], kind: 
 
 def test_the_reference_stays_although_another_topic_of_its_kind_has_more_messages() -> None:
     reference, senders = Reference(), Senders()
-    first, _ = senders.find("joint_states", "/first", ("a",))
+    first, _ = senders.find(SenderKind.JOINT_STATES, "/first", ("a",))
     for second in range(3):
         senders.take(first, (100 + second) * S, second * S)
     assert reference.newest(clocks_of(senders, 2 * S), 2 * S) is first
-    busy, _ = senders.find("joint_states", "/busy", ("b",))
+    busy, _ = senders.find(SenderKind.JOINT_STATES, "/busy", ("b",))
     for number in range(30, 100):
         senders.take(busy, 100 * S + number * TENTH, number * TENTH)
         if number % 10 == 0:
