@@ -37,7 +37,6 @@ from robot_semantics.live.joint_state import (
 from robot_semantics.live.samples import base_frames
 from robot_semantics.live.senders import (
     FAR,
-    JOINT_KINDS,
     NEAR,
     NEVER_NS,
     RESET_NS,
@@ -45,10 +44,9 @@ from robot_semantics.live.senders import (
     MessageStream,
     PublisherWatch,
     Sender,
-    SenderKind,
     Senders,
 )
-from robot_semantics.live.settings import RobotSettings, Source, VirtualJointSettings
+from robot_semantics.live.settings import JOINT_KINDS, RobotSettings, SenderKind, Source, VirtualJointSettings
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from robot_semantics.base.names import quoted
 from robot_semantics.live.joint_state import InputPlan
+from robot_semantics.live.settings import JOINT_KINDS, SenderKind
 from robot_semantics.transforms.arrays import BoolArray, IntArray
 
 NEVER_NS = -(1 << 62)
@@ -236,21 +237,6 @@ class StampOrder:
             self._newest_ns, self._near = stamp_ns, (arrived_ns, count)
             return Arrival.RESET
         return Arrival.IN_ORDER
-
-
-class SenderKind(str, enum.Enum):
-    """What the messages of a sender say; a text where it is printed."""
-
-    JOINT_STATES = "joint_states"
-    MULTI_DOF = "multi_dof"
-    ODOMETRY = "odometry"
-    TF = "tf"
-
-    __str__ = str.__str__
-
-
-JOINT_KINDS = (SenderKind.JOINT_STATES, SenderKind.MULTI_DOF)
-"""Kinds whose names are joints; the names of the other kinds are frames."""
 
 
 class Sender(StampOrder):

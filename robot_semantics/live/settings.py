@@ -76,6 +76,21 @@ def read_description(texts: DescriptionTexts, *, strict: bool, prefix: str = "")
     return Description(texts, model, tuple(problem for problem in diagnostics))
 
 
+class SenderKind(str, enum.Enum):
+    """What the messages of a sender say; a text where it is printed."""
+
+    JOINT_STATES = "joint_states"
+    MULTI_DOF = "multi_dof"
+    ODOMETRY = "odometry"
+    TF = "tf"
+
+    __str__ = str.__str__
+
+
+JOINT_KINDS = (SenderKind.JOINT_STATES, SenderKind.MULTI_DOF)
+"""Kinds whose names are joints; the names of the other kinds are frames."""
+
+
 class Source(enum.Enum):
     """Source of a virtual joint's motion; the values are the words of `virtual_joints.<name>.source`."""
 

@@ -32,14 +32,13 @@ from robot_semantics.live.senders import (
     PublisherWatch,
     Reference,
     Sender,
-    SenderKind,
     SenderRow,
     Senders,
     StampOrder,
     reference_of,
     state_of,
 )
-from robot_semantics.live.settings import RobotSettings
+from robot_semantics.live.settings import RobotSettings, SenderKind
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.recording.read.clocks import scan_stamps
 

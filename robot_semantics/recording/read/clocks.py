@@ -34,10 +34,10 @@ from robot_semantics.live.senders import (
     WINDOW,
     Arrival,
     ClockedSender,
-    SenderKind,
     StampOrder,
     reference_of,
 )
+from robot_semantics.live.settings import SenderKind
 from robot_semantics.recording.bags.columns import GroupKey, Part, Pieces, Stream, by_part, in_order, take_rows
 from robot_semantics.transforms.arrays import BoolArray, IntArray
 

@@ -30,8 +30,8 @@ from robot_semantics.kinematics.motions import pose_from_positions, twist_of
 from robot_semantics.live.joint_state import Reason, Refusal
 from robot_semantics.live.robot import Messages, RunningRobot
 from robot_semantics.live.samples import RootCandidate, RootSource, RootStatement, motion_of_root, possible_robots
-from robot_semantics.live.senders import NEVER_NS, Arrival, SenderKind, Senders
-from robot_semantics.live.settings import Source
+from robot_semantics.live.senders import NEVER_NS, Arrival, Senders
+from robot_semantics.live.settings import SenderKind, Source
 from robot_semantics.live.world import ReceivedTransform, transform_fault
 from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.ros.messages.maker import deserialized, row_of_pose, row_of_twist, rows_of_odometry

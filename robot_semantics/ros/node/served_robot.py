@@ -24,8 +24,15 @@ from robot_semantics.base.throttle import Throttle
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.live.health import RefusalLog, Traffic
 from robot_semantics.live.robot import RunningRobot
-from robot_semantics.live.senders import JOINT_KINDS, Sender, SenderKind
-from robot_semantics.live.settings import Description, RobotSettings, one_line_a_kind, read_description
+from robot_semantics.live.senders import Sender
+from robot_semantics.live.settings import (
+    JOINT_KINDS,
+    Description,
+    RobotSettings,
+    SenderKind,
+    one_line_a_kind,
+    read_description,
+)
 from robot_semantics.model.loading import TEXT_PARAMETERS, DescriptionTexts
 from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.model.robot_model import RobotModel

@@ -24,7 +24,8 @@ from robot_semantics.base.names import frame_name, shown
 from robot_semantics.base.nanoseconds import stamp_ns
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.cdr.walk import transform_children
-from robot_semantics.live.senders import Arrival, Sender, SenderKind, Senders
+from robot_semantics.live.senders import Arrival, Sender, Senders
+from robot_semantics.live.settings import SenderKind
 from robot_semantics.live.world import LeftOutFrame, ReceivedFrames, ReceivedTransform, newest_of, transform_fault
 from robot_semantics.ros.messages.maker import deserialized, row_of_pose
 from robot_semantics.ros.node.message_loop import MessageInfo, MessageLoop, SetAside, received_ns, sequence_of
