@@ -266,7 +266,9 @@ def test_the_reference_is_that_of_the_definition_for_random_senders() -> None:
     kinds = (*SenderKind, SenderKind.TF)
     for _ in range(2000):
         senders = [
-            ClockedSender(draw.choice(kinds), draw.choice("ab"), draw.randrange(0, 40, 5) * S, draw.randrange(4))
+            ClockedSender(
+                SenderKind(draw.choice(kinds)), draw.choice("ab"), draw.randrange(0, 40, 5) * S, draw.randrange(4)
+            )
             for _ in range(draw.randrange(12))
         ]
         assert reference_of(senders) == by_definition(senders), senders
