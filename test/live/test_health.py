@@ -16,8 +16,8 @@ import pytest
 
 from robot_semantics.live.health import Health
 from robot_semantics.live.robot import RunningRobot
-from robot_semantics.live.senders import PublisherWatch, SenderKind, Senders, state_of
-from robot_semantics.live.settings import RobotSettings
+from robot_semantics.live.senders import PublisherWatch, Senders, state_of
+from robot_semantics.live.settings import RobotSettings, SenderKind
 from robot_semantics.model.loading import robot_from_text
 
 S = 1_000_000_000
