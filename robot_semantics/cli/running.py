@@ -97,7 +97,7 @@ def run(words: list[str]) -> int:
         if "_ARGCOMPLETE" in os.environ:
             # A shell requests completion; the answer ends the process.
             completion = importlib.import_module("robot_semantics.cli.completion")
-            completion.complete(parser_of(completion.words_so_far()))
+            completion.answer_completion(parser_of(completion.words_so_far()))
         # An interrupt inside of argparse would end in one of its `finally` blocks, with another error.
         with deferred_interrupt(below=False):
             parser = parser_of(plain)
