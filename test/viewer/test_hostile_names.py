@@ -92,7 +92,8 @@ def harmless(browser: Browser) -> None:
 def shows(browser: Browser, *texts: str) -> None:
     """Each text is on the page unchanged, also in fields, which are not part of a page's text."""
     words = (
-        "[document.body.innerText, document.title, ...[...document.querySelectorAll('input, textarea, option')]"
+        "[document.body.innerText, document.querySelector('.studio')?.textContent, document.title,"
+        " ...[...document.querySelectorAll('input, textarea, option')]"
         ".map((item) => item.value), ...[...document.querySelectorAll('#panel *')].map((item) => item.textContent),"
         " ...[...document.querySelectorAll('[data-matrix] title')].map((item) => item.textContent)].join('\\n')"
     )

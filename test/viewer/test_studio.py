@@ -354,7 +354,7 @@ def test_a_person_may_be_faster_than_the_server(browser: Browser, tmp_path: Path
             " document.querySelector('[data-do=add-group]').click(); })()"
         )
         person.sees("document.querySelector('[data-group-row=fast]') !== null")
-        assert "base_link → palm_link" in browser.run("document.querySelector('[data-group-row=fast]').innerText")
+        assert "base_link → palm_link" in browser.run("document.querySelector('[data-group-row=fast]').textContent")
         for link in ("base_link", "wrist_link"):
             person.click_link(link)
         person.sees("document.getElementById('chain-1').value === 'wrist_link'")

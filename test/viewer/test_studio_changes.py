@@ -261,7 +261,7 @@ def test_odd_names_show_and_a_pasted_name_is_taken_at_once(browser: Browser, tmp
             browser.press("Enter")
         person.type("group-name", "pasted")
         person.press("add-group")
-        person.sees("document.querySelector('[data-group-row=pasted]')?.innerText.includes('base_link → palm_link')")
+        person.sees("document.querySelector('[data-group-row=pasted]')?.textContent.includes('base_link → palm_link')")
         person.sees("document.querySelector('.q-menu') === null")
         # A step that is not needed is ticked, and says so.
         person.press("undo")
