@@ -142,7 +142,7 @@ def test_one_message_at_a_random_moment_of_a_change_is_not_lost(client: Client, 
 
 @pytest.mark.parametrize("kind", ["frequency", "service", "source"])
 def test_no_older_value_follows_a_newer_one(client: Client, joints: Any, kind: str) -> None:
-    """Messages at 200 Hz during the changes: the transforms of a frame never go back in time."""
+    """Messages at 50 Hz during the changes: the transforms of a frame never go back in time."""
     change = getattr(Changes(client), kind)
     client.forget_transforms()
     backwards = []
@@ -151,7 +151,7 @@ def test_no_older_value_follows_a_newer_one(client: Client, joints: Any, kind: s
         while not answer.done() or sent < 5:
             joints.publish(joint_state({"j0": 1000.0 * number + sent, "j1": 0.0}))
             sent += 1
-            client.spin_for(0.005)
+            client.spin_for(0.02)
         stamps = [stamp_of(item) for item in client.transforms if item.child_frame_id.removeprefix("r/") == "l0"]
         backwards += [(number, (b - a) / 1e6) for a, b in itertools.pairwise(stamps) if b < a]
         client.transforms.clear()
