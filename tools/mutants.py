@@ -425,8 +425,9 @@ def passes_in_copy(change: Change, text: str, runs: dict[str, Run]) -> bool:
         file: sum(len(runs[nodeid].lines.get(change.file, ())) for nodeid in nodeids) for file, nodeids in files.items()
     }
     # First the files that execute most of the changed module in the shortest time.
-    for file in sorted(files, key=lambda file: -lines[file] / (1.0 + seconds[file])):
-        try:
+    ordered = sorted(files, key=lambda file: -lines[file] / (1.0 + seconds[file]))
+    try:
+        for file in ordered:
             subprocess.run(
                 [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *files[file]],
                 cwd=work,
@@ -434,9 +435,10 @@ def passes_in_copy(change: Change, text: str, runs: dict[str, Run]) -> bool:
                 env={**os.environ, "PYTHONPATH": str(work)},
                 timeout=LONGER * (seconds[file] + 6 * MORE_S),
             )
-        except subprocess.SubprocessError:
-            return False
-    shutil.rmtree(work)
+    except subprocess.SubprocessError:
+        return False
+    finally:
+        shutil.rmtree(work)
     return True
 
 

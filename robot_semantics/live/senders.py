@@ -346,12 +346,12 @@ class Senders:
     def __init__(self, most: int = 256) -> None:
         """Keep at most so many senders; the one that was not heard for the longest time is forgotten first."""
         self._most = most
-        self._senders: dict[tuple[str, str, tuple[str, ...]], Sender] = {}
+        self._senders: dict[tuple[SenderKind, str, tuple[str, ...]], Sender] = {}
         self.advances: list[int] = []
         self.heard: list[int] = []
         self.clock_before_ns = NEVER_NS
         self._numbers: list[int] = []
-        self._by_age: deque[tuple[int, tuple[str, str, tuple[str, ...]]]] = deque()
+        self._by_age: deque[tuple[int, tuple[SenderKind, str, tuple[str, ...]]]] = deque()
 
     def __iter__(self) -> Iterator[Sender]:
         return iter(self._senders.values())
@@ -376,7 +376,7 @@ class Senders:
         sender = self._senders[key] = Sender(kind, topic, key[2], number)
         return sender, True
 
-    def _oldest(self) -> tuple[str, str, tuple[str, ...]]:
+    def _oldest(self) -> tuple[SenderKind, str, tuple[str, ...]]:
         """Return the key of the sender that was not heard for the longest time.
 
         All others of the last sorting were heard later than the first one that was not heard since.
@@ -624,8 +624,8 @@ def reference_of(senders: Sequence[ClockedSender]) -> list[int]:
     topic with most messages.
     """
     clocks = np.array([sender.clock_ns for sender in senders], np.int64)
-    near, _ = _near_sums(clocks, np.ones_like(clocks))
-    topics: dict[tuple[str, str], list[int]] = {}
+    near = _near_sums(clocks, np.ones_like(clocks))
+    topics: dict[tuple[SenderKind, str], list[int]] = {}
     for number, sender in enumerate(senders):
         topics.setdefault(sender[:2], []).append(number)
     for kinds in _REFERENCE_KINDS:
@@ -640,19 +640,20 @@ def _best_clock(
 ) -> tuple[tuple[int, int, int], list[int]]:
     """Return the score of the best clock of one topic, from the numbers of its senders, and the senders with it."""
     clocks = np.array([senders[number].clock_ns for number in numbers], np.int64)
-    sums, is_near = _near_sums(clocks, np.array([senders[number].messages for number in numbers], np.int64))
+    sums = _near_sums(clocks, np.array([senders[number].messages for number in numbers], np.int64))
     place = max(range(len(numbers)), key=lambda i: (near[numbers[i]], sums[i]))
     score = int(near[numbers[place]]), int(sums[place]), -numbers[place]
-    return score, [numbers[i] for i in np.flatnonzero(is_near(place)).tolist()]
+    return score, np.array(numbers)[np.abs(clocks - clocks[place]) <= SHARED_CLOCK_NS].tolist()
 
 
-def _near_sums(clocks: IntArray, values: IntArray) -> tuple[IntArray, Callable[[int], BoolArray]]:
-    """Return for each clock the sum of the values of all clocks near it, and a function that finds these clocks."""
+def _near_sums(clocks: IntArray, values: IntArray) -> IntArray:
+    """Return for each clock the sum of the values of all clocks near it."""
     order = np.argsort(clocks)
-    ordered, sums = clocks[order], np.concatenate([[0], np.cumsum(values[order])])
+    ordered = clocks[order]
+    sums: IntArray = np.concatenate([[0], np.cumsum(values[order])])
     first = np.searchsorted(ordered, clocks - SHARED_CLOCK_NS, "left")
     end = np.searchsorted(ordered, clocks + SHARED_CLOCK_NS, "right")
-    return sums[end] - sums[first], lambda place: np.abs(clocks - clocks[place]) <= SHARED_CLOCK_NS
+    return sums[end] - sums[first]
 
 
 class Reference:

@@ -23,8 +23,7 @@ from robot_semantics.live.settings import Invalid
 from robot_semantics.recording.bags.source import RequestError
 from robot_semantics.recording.read.messages import AS_USUAL, ReadOptions
 from robot_semantics.recording.read.plan import RobotRequest, plan_recording
-from robot_semantics.recording.read.recording import Recording, whole_tasks
-from robot_semantics.recording.read.recording import combine_stretches as read_plan
+from robot_semantics.recording.read.recording import Recording, combine_stretches, whole_tasks
 from robot_semantics.recording.read.stretches import OpenBags, read_stretch
 from robot_semantics.recording.read.times import TimeRequest, choose_times, time_of
 from robot_semantics.recording.sample.world import Sampling, WorldSampler
@@ -223,7 +222,7 @@ def read_requested(
     with OpenBags() as bags:
         plan = plan_recording(paths, requests, problems, options=reading, open_bags=bags)
         stretches = map(partial(read_stretch, bags=bags), whole_tasks(plan))
-        recording = read_plan(plan, stretches, problems, run=run)
+        recording = combine_stretches(plan, stretches, problems, run=run)
     for robot in recording.robots:
         problems.extend(robot.problems)
     return RecordedWorld(recording, sampling, problems)

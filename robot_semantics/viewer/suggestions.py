@@ -47,12 +47,14 @@ class Suggestion:
         title: the added part, in words.
         edit: function that adds it to a text.
         is_optional: few robots need it, such as a union of groups.
+        state: group and name of a state; None for other parts.
     """
 
     step: str
     title: str
     edit: Callable[[SrdfText], SrdfText]
     is_optional: bool = False
+    state: tuple[str, str] | None = None
 
 
 @record(frozen=True)
@@ -74,7 +76,6 @@ class Chain:
 
 FreePose = Callable[[RobotModel, FloatArray, Collection[str]], FloatArray]
 """Return the pose (size,) nearest to a pose (size,) in which joints of these names do not collide."""
-FREE = ", moved until free of collision"
 
 
 def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose | None = None) -> list[Suggestion]:
@@ -94,9 +95,8 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
     result += _limbs(robot, semantic)
     others = list(_mirrored(robot, semantic, free_pose))
     # Where the other side has the pose home, its mirrored pose is the suggestion.
-    mirrored = {item.title.partition(":")[0] for item in others}
-    homes = _home_poses(robot, semantic, free_pose)
-    result += [item for item in homes if item.title.partition(":")[0] not in mirrored]
+    mirrored = {item.state for item in others}
+    result += [item for item in _home_poses(robot, semantic, free_pose) if item.state not in mirrored]
     passive = [
         joint.name
         for joint in robot.joints
@@ -495,7 +495,9 @@ def _pose(
         values = {joint: q[space.joint_positions[joint]].round(6).tolist() for joint in joints}
         return text.add([new.group_state(state[1], state[0], values)])
 
-    return Suggestion("state", title + FREE * (free_pose is not None), add, is_optional=state[1] != "home")
+    if free_pose is not None:
+        title += ", moved until free of collision"
+    return Suggestion("state", title, add, is_optional=state[1] != "home", state=state)
 
 
 def _adding(step: str, title: str, *elements: NewElement, is_optional: bool = False) -> Suggestion:

@@ -16,8 +16,11 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import date
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,6 +28,7 @@ import pytest
 pytest.importorskip("yaml", reason="PyYAML is not installed")
 pytest.importorskip("ruamel.yaml", reason="ruamel.yaml is not installed")
 
+import yaml
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
@@ -231,14 +235,25 @@ print(seconds, int(re.search("VmHWM: *([0-9]+)", Path("/proc/self/status").read_
 """
 
 
+@cache
+def seconds_of_libyaml() -> float:
+    """Return the processor time in which libyaml alone reads the largest file of small maps [s]."""
+    text = LARGE["maps"](MAX_BYTES).encode()[:MAX_BYTES]
+    begin = time.process_time()
+    with suppress(yaml.YAMLError):
+        for _ in yaml.parse(text, Loader=yaml.CLoader):
+            pass
+    return time.process_time() - begin
+
+
 @pytest.mark.parametrize("kind", LARGE)
-def test_the_largest_file_costs_seconds_and_150_mb_at_most(kind: str, tmp_path: Path) -> None:
+def test_the_largest_file_costs_2_s_and_150_mb_at_most(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     path.write_bytes(LARGE[kind](MAX_BYTES).encode()[:MAX_BYTES])
     ran = subprocess.run([sys.executable, "-c", MEASURED, str(path)], capture_output=True, text=True, check=True)
     seconds, megabytes = map(float, ran.stdout.split())
-    # 2 s on the machine of the measurements; without bounds 109 s. A slow or busy machine needs some times as long.
-    assert seconds <= 12.0
+    # 2 s on a fast machine; on others 2.5 times what libyaml alone needs for as many small maps.
+    assert seconds <= max(2.0, 2.5 * seconds_of_libyaml())
     assert megabytes <= 150.0
 
 

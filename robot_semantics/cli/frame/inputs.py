@@ -241,7 +241,7 @@ def read_given(
 
     Raises:
         UsageError: a file of ``--loops`` does not name one of several robots.
-        UnknownNameError: the name of ``--loops`` is neither that of the only robot nor that of its URDF.
+        UnknownNameError: ``--loops`` names neither the only robot nor its URDF.
         DescriptionError: a URDF has no valid tree, or a file cannot be read.
     """
     used_names: set[str] = set()

@@ -105,7 +105,7 @@ def with_parent_frames(
     """
     links = {frame for robot in robots for frame in robot.link_frames}
     tf_names = {name: tf_name for tf_name, name in name_of.items()}
-    problems, result = [], dict(name_of)
+    placed_robots, result = [], dict(name_of)
     for robot in robots:
         below = "" if robot.model is None or not robot.model.has_virtual_joint else robot.model.root_joint.parent_link
         parent_frame = tf_names.get(below, "")
@@ -114,8 +114,8 @@ def with_parent_frames(
         if below and not parent_frame:
             parent_frame = free_frame(below, {*frames, *links})
             result[parent_frame] = below
-        problems.append(replace(robot, standing=parent_frame))
-    return tuple(problems), result
+        placed_robots.append(replace(robot, standing=parent_frame))
+    return tuple(placed_robots), result
 
 
 def _recorded_name(

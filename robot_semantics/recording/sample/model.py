@@ -500,19 +500,19 @@ class LinkJoints:
                 q[space.positions_of(joint)] = series.positions[row, spans[joint.name][0]]
             if leader.motion.has_quaternion:
                 group = group[:1]
-            mimic_joints = [
+            leader_positions = [
                 leader_position(
                     [sighting(space, joint, leader, at, q, observed=True) for joint in group], RESIDUAL_TOLERANCE
                 )
                 for at in range(leader.position_count)
             ]
-            residual = max(item.residual for item in mimic_joints)
+            residual = max(item.residual for item in leader_positions)
             ages = [int(series.joint_age_ns[row, spans[joint.name][1]]) for joint in group]
             for joint in members:
                 series.positions[row, spans[joint.name][0]] = np.nan
                 series.joint_age_ns[row, spans[joint.name][1]] = -1
             if residual <= RESIDUAL_TOLERANCE:
-                series.positions[row, span] = [item.value for item in mimic_joints]
+                series.positions[row, span] = [item.value for item in leader_positions]
                 series.joint_age_ns[row, number] = max(ages)
                 filled = True
             else:

@@ -262,7 +262,7 @@ class RobotInterface:
     def lacking_state(self, description: Description, changed: Values) -> str | None:
         """Return a warning if `default_positions` names a state that another description lacks.
 
-        The state of the first description must exist, and that of a changed parameter: an error says so.
+        If the first description or a changed parameter lacks the state, that is an error instead.
         """
         name = self.parameter("default_positions")
         is_first = self.description is None and not self.description_topic("robot_description")

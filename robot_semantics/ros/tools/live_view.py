@@ -566,16 +566,16 @@ class PublishedRobots:
     def _on_transforms(self, tree: TfTree, topic: str, static: bool, message: TFMessage) -> None:
         self._note_roots(tree, topic, static, message)
         with self._news:
-            own_indices: list[int] = []
+            own_stamps_ns: list[int] = []
             for transform in message.transforms:
                 T = matrix_from_message(transform.transform)
                 parent, child = frame_name(transform.header.frame_id), frame_name(transform.child_frame_id)
                 if np.isfinite(T).all():
                     tree.transforms[child] = (parent, T)
                 if not static and child.rpartition("/")[2] in self._link_names:
-                    own_indices.append(stamp_ns(transform.header.stamp))
+                    own_stamps_ns.append(stamp_ns(transform.header.stamp))
             # The clock is that of the robots' joints: other frames, and fixed ones, may have another clock.
-            self._stamp_ns = max(own_indices, default=self._stamp_ns)
+            self._stamp_ns = max(own_stamps_ns, default=self._stamp_ns)
             self._number += 1
             self._news.notify_all()
 
@@ -665,8 +665,8 @@ def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, flo
         named = [item for item in live.robots if item.actor.model.name == robot] or live.robots
         if len(named) > 1:
             raise RobotSemanticsError(f"several running robots match: {live.scene.title}")
-        (row,) = named
-        space = row.actor.kinematics.space
+        (follower,) = named
+        space = follower.actor.kinematics.space
         variable_names = {name for joint in space.joints if not joint.virtual for name in joint.variable_names}
         seen = -1
         while time.monotonic() < end:
@@ -676,7 +676,7 @@ def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, flo
             if news is None:
                 continue
             seen, moment = news
-            if row.known >= variable_names or (row.known and time.monotonic() > end - 0.5 * timeout_s):
-                q = moment.stances[row.actor.name].q
-                return {name: float(q[space.index[name]]) for name in row.known}
+            if follower.known >= variable_names or (follower.known and time.monotonic() > end - 0.5 * timeout_s):
+                q = moment.stances[follower.actor.name].q
+                return {name: float(q[space.index[name]]) for name in follower.known}
     raise RobotSemanticsError(f"received no transform of a joint within {timeout_s:g} s")

@@ -1,4 +1,5 @@
 // A field to choose one or more names of a list. Enter and Tab take the marked match; a text that is no choice is red.
+
 // Longest time in which a browser draws a list.
 const PLACE_MS = 10_000;
 
