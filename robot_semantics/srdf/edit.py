@@ -19,7 +19,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.srdf import tree
-from robot_semantics.srdf.table import SRDF_REFERENCES, parse_srdf
+from robot_semantics.srdf.table import SRDF_REFERENCES, read_semantic
 from robot_semantics.xml.edit import Edit, NewElement, XmlText
 from robot_semantics.xml.numbers import number_text
 from robot_semantics.xml.reader import read_text
@@ -119,7 +119,7 @@ class SrdfText:
     def _take(self, xml: XmlText) -> None:
         self.xml = xml
         self.reading = Diagnostics()
-        self.semantic = parse_srdf(xml.utf8.decode(), xml.source, self.reading)
+        self.semantic = read_semantic(xml.document, self.reading)
 
     def __bytes__(self) -> bytes:
         """Return the text in its original encoding."""

@@ -195,7 +195,6 @@ class Studio:
                     self._text()
             self.notice = ui.element("div")
             self._problems = ProblemList(session, self.collisions, self.open)
-            self._problems.show()
             self._keys = Shortcuts(KEYS).on("shortcut", lambda event: self._shortcut(str(event.args)))
             self.windows = ui.element("div")
             self._work = KeptWork().on("kept", self._offer_kept)
@@ -238,7 +237,7 @@ class Studio:
             self.viewer.call("setSemantics", self.actor, semantics_of(self.kinematics))
         self._keep()
         self._show_head()
-        self._problems.show.refresh()
+        self._problems.show()
         # The tabs that are not open are renewed when they are opened.
         self._stale = {*self._tabs, "text"}
         self._renew_tab(str(self._chosen.value))
@@ -346,7 +345,7 @@ class Studio:
         await run.io_bound(self.collisions.check_states)
         if self._problems_seen != self.collisions.version:
             self._problems_seen = self.collisions.version
-            self._problems.show.refresh()
+            self._problems.show()
 
     def _ask(self) -> ui.dialog:
         """Return the question which version to use: the file of another program, or the unsaved changes."""

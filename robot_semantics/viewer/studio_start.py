@@ -70,33 +70,40 @@ class ProblemList:
     """The messages of the check, collapsed at first."""
 
     def __init__(self, session: EditSession, collisions: CollisionWork, open_tab: Callable[[str], None]) -> None:
-        """Begin with no message chosen; `open_tab` shows a tab."""
+        """Build the list with no message chosen; `open_tab` shows a tab."""
         self._session, self._collisions, self._open_tab = session, collisions, open_tab
         self._chosen = -1
-        self._open = False
+        self._shown: list[Diagnostic | PoseProblem] | None = None
+        fold = ui.expansion(icon="rule").props("dense data-problems")
+        self._fold = fold.style("width: 100%; flex: none; border-top: 1px solid #8884")
+        self._fold.on_value_change(self._fill)
+        with self._fold:
+            self._lines = ui.column()
+        self._lines.style("max-height: 30vh; overflow-y: auto; gap: 4px; width: 100%; flex-wrap: nowrap")
+        self.show()
 
     def _all(self) -> list[Diagnostic | PoseProblem]:
         return [*self._session.problems, *self._collisions.pose_problems]
 
-    @ui.refreshable_method
     def show(self) -> None:
-        """Build the list; a closed one has only its title."""
+        """Show the present messages; the same messages stay on the page."""
         found = self._all()
-        title = f"check: {len(found)} {'message' if len(found) == 1 else 'messages'}" if found else "check: no problems"
-        fold = ui.expansion(title, icon="rule", value=self._open).props("dense data-problems")
-        fold.on_value_change(lambda event: self._fold(bool(event.value)))
-        fold.style("width: 100%; flex: none; border-top: 1px solid #8884")
-        with fold, ui.column().style("max-height: 30vh; overflow-y: auto; gap: 4px; width: 100%; flex-wrap: nowrap"):
-            for number, problem in enumerate(found[:SHOWN] if self._open else ()):
+        if found == self._shown:
+            return
+        self._shown = found
+        count = f"{len(found)} {'message' if len(found) == 1 else 'messages'}" if found else "no problems"
+        self._fold.set_text(f"check: {count}")
+        self._fill()
+
+    def _fill(self) -> None:
+        """Build the lines; a closed list has only its title."""
+        self._lines.clear()
+        with self._lines:
+            for number, problem in enumerate((self._shown or [])[:SHOWN] if self._fold.value else ()):
                 line = problem_line(problem).classes("problem-line")
                 with_attributes(line, role="button", tabindex="0", data_chosen=str(number == self._chosen).lower())
                 for event in ("click", "keydown.enter"):
                     line.on(event, partial(self._choose, number))
-
-    def _fold(self, is_open: bool) -> None:
-        if is_open != self._open:
-            self._open = is_open
-            self.show.refresh()
 
     def step(self, by: int) -> None:
         """Go to the next (1) or the previous (-1) message, from the last to the first."""
@@ -104,12 +111,12 @@ class ProblemList:
         if not count:
             ui.notify("The check has no messages.", type="positive")
             return
-        self._open = True
+        self._fold.open()
         self._choose((self._chosen + by) % count if 0 <= self._chosen < count else 0 if by > 0 else count - 1)
 
     def _choose(self, number: int) -> None:
         self._chosen = number
-        self.show.refresh()
+        self._fill()
         self._open_tab(tab_of(self._all()[number]))
 
 

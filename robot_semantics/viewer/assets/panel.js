@@ -30,6 +30,11 @@ function replaceOthers(root, nodes) {
   for (const old of [...root.childNodes]) if (!kept.has(old)) old.remove();
   nodes.forEach((node, at) => { if (root.childNodes[at] !== node) root.insertBefore(node, root.childNodes[at] ?? null); });
 }
+// Give a list to choose from these names, the empty one shown as `none`. The options of the names that it has stay.
+function offerNames(select, names, none = "") {
+  const there = new Map([...select.options].map((option) => [option.value, option]));
+  replaceOthers(select, names.map((name) => there.get(name) ?? make("option", { value: name }, name || none)));
+}
 const VIEWS = [["iso", "3D", "0"], ["front", "front", "1"], ["left", "left", "3"], ["top", "top", "5"]];
 const SHOWN = [["frames", "frames", "R"], ["axes", "link axes", "A"], ["names", "names", "N"], ["collision", "collision geometry", "C"], ["spheres", "spheres", "S"], ["yUp", "turn Y_UP", ""], ["forces", "forces", ""], ["degrees", "degrees", ""], ["dark", "dark", "D"]];
 
@@ -45,6 +50,7 @@ export class Panel {
     this.app = app;
     this.root = app.find("sections");
     this.sliders = [];
+    this.shown = {};
     app.find("views").replaceChildren(...VIEWS.map(([name, text, key]) => make("button", { onclick: () => app.fit(name), title: `key ${key}`, "data-view": name }, text)),
       make("button", { id: "fit", onclick: () => app.fit(), title: "key F" }, "fit"),
       make("button", { id: "fold", onclick: () => app.fold(), title: "key P: hide or show the panels" }, "panels"));
@@ -53,17 +59,25 @@ export class Panel {
   }
 
   section(title, count, open, ...children) {
-    const id = title.toLowerCase().replace(/[^a-z]+/g, "-"), before = this.app.find(id);
-    const summary = make("summary", {}, title, count === null ? null : make("small", {}, ` ${count}`));
-    return make("details", { id, open: before ? before.open : open }, summary, ...children);
+    const id = title.toLowerCase().replace(/[^a-z]+/g, "-"), section = this.app.find(id) ?? make("details", { id, open }, make("summary", {}, title, make("small")));
+    section.querySelector("summary small").textContent = count === null ? "" : ` ${count}`;
+    replaceOthers(section, [section.firstChild, ...children.filter(Boolean)]);
+    return section;
   }
 
   // A closed section that gets its content when it is opened first: thousands of hidden rows slow down the whole page.
   longSection(title, count, content) {
     const section = this.section(title, count, false), fill = () => { if (section.open && section.children.length === 1) section.append(content()); };
-    section.addEventListener("toggle", fill);
+    section.ontoggle = fill;
     fill();
     return section;
+  }
+
+  // A node for each row of values. A row that was shown before keeps its node: hundreds of new ones slow down each edit.
+  nodes(kind, rows, create) {
+    const before = this.shown[kind] ?? new Map();
+    this.shown[kind] = new Map(rows.map((row) => [JSON.stringify(row), row]).map(([key, row]) => [key, before.get(key) ?? create(...row)]));
+    return this.shown[kind].values();
   }
 
   // Everything, for the chosen robot; sliders keep their places when only positions change.
@@ -72,9 +86,9 @@ export class Panel {
     const sections = [this.robots(), this.showing(), this.problems(), this.moments()];
     if (robot) {
       const groups = Object.keys(robot.groups);
-      if (groups.length) sections.push(this.section("Groups", groups.length, true, ...groups.map((name) => this.groupButton(name))));
+      if (groups.length) sections.push(this.section("Groups", groups.length, true, ...this.nodes("groups", groups.map((name) => [name, app.groups.indexOf(name)]), (name, number) => this.groupButton(name, number))));
       const states = robot.states.filter((state) => !app.focus || state.group === app.focus), all = states.length ? states : robot.states;
-      if (robot.states.length) sections.push(this.section("Named states", all.length, true, ...all.map((state) => this.stateButton(state))));
+      if (robot.states.length) sections.push(this.section("Named states", all.length, true, ...this.nodes("states", all.map((state) => [state, app.focus === state.group]), (state, isShort) => this.stateButton(state, isShort))));
       sections.push(this.joints(), this.links());
       if (robot.endEffectors.length) sections.push(this.section("End effectors", robot.endEffectors.length, false,
         table(robot.endEffectors.map((item) => [item.name, item.group, item.parentLink, item.parentGroup]), ["name", "group", "mounted on", "of group"])));
@@ -101,8 +115,11 @@ export class Panel {
     const { app } = this, has = (test) => app.robots.some((robot) => robot.parts.some(test));
     const sensible = { forces: app.data.moments.some(({ wrenches }) => Object.keys(wrenches || {}).length), spheres: app.robots.some((robot) => Object.keys(robot.spheres).length), collision: has((part) => part.kind === "collision"), yUp: has((part) => part.yUp) };
     const toggle = ([key, text, letter]) => make("label", { title: letter ? `key ${letter}` : "" },
-      make("input", { type: "checkbox", id: key, checked: app.shows[key], onchange: (event) => app.setShow(key, event.target.checked) }), ` ${text}`);
-    return make("div", { className: "toggles" }, ...SHOWN.filter(([key]) => sensible[key] ?? true).map(toggle));
+      make("input", { type: "checkbox", id: key, onchange: (event) => app.setShow(key, event.target.checked) }), ` ${text}`);
+    this.toggles ??= make("div", { className: "toggles" });
+    replaceOthers(this.toggles, [...this.nodes("toggles", SHOWN.filter(([key]) => sensible[key] ?? true), (...row) => toggle(row))]);
+    for (const box of this.toggles.querySelectorAll("input")) box.checked = app.shows[box.id];
+    return this.toggles;
   }
 
   problems() {
@@ -113,16 +130,16 @@ export class Panel {
       make("b", {}, `${item.count} × ${item.code}`), make("div", { title: item.whole }, `${item.place}: ${item.text}`), item.remedy ? make("div", { className: "remedy" }, item.remedy) : null)));
   }
 
-  groupButton(name) {
-    const { app } = this, number = app.groups.indexOf(name);
+  groupButton(name, number) {
+    const { app } = this;
     const button = make("button", { onclick: () => app.toggleGroup(name), "data-group": name, className: "chip" }, make("i"), name);
     button.setAttribute("aria-pressed", String(number >= 0));
     if (number >= 0) button.style.setProperty("--chip", css(app.groupColour(number)));
     return button;
   }
-  stateButton(state) {
+  stateButton(state, isShort) {
     return make("button", { onclick: () => this.app.takeUp(state), "data-state": `${state.group}/${state.name}`, title: Object.keys(state.joints).join(", ") },
-      this.app.focus === state.group ? state.name : `${state.group}/${state.name}`);
+      isShort ? state.name : `${state.group}/${state.name}`);
   }
   legend() {
     const { app } = this;
@@ -136,7 +153,7 @@ export class Panel {
     const key = JSON.stringify([robot.name, robot.variables, passive, own(robot.groups, app.focus)?.joints, app.shows.degrees, app.sliders, Boolean(app.wanted), app.data.live]);
     if (key !== this.jointsKey || !this.jointsNode) { this.sliders = []; this.jointsNode = this.newJoints(); this.jointsKey = key; }
     const choice = this.jointsNode?.querySelector("#joints-of");
-    choice?.replaceChildren(make("option", { value: "" }, "all joints"), ...Object.keys(robot.groups).map((name) => make("option", { value: name, selected: name === app.focus }, name)));
+    if (choice) { offerNames(choice, ["", ...Object.keys(robot.groups)], "all joints"); choice.value = app.focus; }
     return this.jointsNode;
   }
   // The sliders of the group that is chosen, of all joints where none is.
@@ -231,17 +248,25 @@ export class Panel {
     this.update();
   }
 
+  // Built once: a name that is typed here stays.
   saving() {
+    this.savingNode ??= this.newSaving();
+    const names = Object.keys(this.app.robot.groups), groups = this.savingNode.querySelector("#state-group");
+    offerNames(groups, names);
+    groups.parentElement.hidden = !names.length;
+    return this.savingNode;
+  }
+  newSaving() {
     const { app } = this;
     const text = make("textarea", { id: "saved", "aria-label": "text to save", readOnly: true, hidden: true });
     const show = (content) => { text.value = content; text.hidden = false; };
-    const groups = make("select", { id: "state-group", "aria-label": "group of the state" }, ...Object.keys(app.robot.groups).map((name) => make("option", {}, name)));
+    const groups = make("select", { id: "state-group", "aria-label": "group of the state" });
     const name = make("input", { type: "text", id: "state-name", "aria-label": "name of the state", placeholder: "name of the state", size: 16 });
     const state = make("div", {}, groups, name, make("button", { id: "save-state", onclick: () => show(app.groupState(groups.value, name.value || "new_state")) }, "as group state"));
     return this.section("Save", null, false,
       make("button", { id: "save-picture", onclick: () => app.savePicture() }, "picture"), make("button", { id: "copy-link", onclick: () => app.copyLink() }, "copy link"),
       make("button", { id: "save-usdf", onclick: () => { const content = app.usdf(); show(content); app.download(`${app.data.title || "world"}.usdf`, content); } }, "as world state (USDF)"),
-      Object.keys(app.robot.groups).length ? state : null, text);
+      state, text);
   }
   witnesses() {
     const { app } = this;
