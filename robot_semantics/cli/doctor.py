@@ -27,7 +27,7 @@ from robot_semantics.cli.frame.printing import add_json_argument, print_line, pr
 
 if TYPE_CHECKING:
     from robot_semantics.base.json_value import JsonObject
-    from robot_semantics.live.senders import SenderRow
+    from robot_semantics.live.health import SenderRow
 
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "view": (("nicegui", "trimesh", "PIL", "collada"), "pages, pictures, mesh files"),

@@ -26,7 +26,7 @@ from robot_semantics.kinematics.joint_space import Affine, JointSpace
 from robot_semantics.kinematics.local import InPlaceTransforms
 from robot_semantics.live.buffer import JointBuffer, LoopCloser
 from robot_semantics.live.joint_state import InputPlan, take_joint_state
-from robot_semantics.live.senders import NEVER_NS, RESET_NS, MessageStream, Senders
+from robot_semantics.live.senders import JUMP_NS, NEVER_NS, RESET_NS, MessageStream, Senders
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import BoolArray
 
@@ -143,6 +143,11 @@ class FastLayout:
         step_ns, watch = stamp_ns - sender.last_ns, sender.watch
         if not 0 <= step_ns <= RESET_NS or (sequence and sequence <= watch.sequence):
             return None
+        if received_ns is None:
+            received_ns = monotonic_ns()
+        heard = self._heard
+        if step_ns > JUMP_NS and step_ns > received_ns - heard[sender.number] + JUMP_NS:
+            return None
         (velocities, count), (efforts, other) = self._velocity_count, self._effort_count
         if data[velocities] != count or data[efforts] != other:
             return None
@@ -155,14 +160,11 @@ class FastLayout:
                 sender.shared.note_sequence(sequence)
         watch.count += 1
         sender.last_ns = stamp_ns
-        if received_ns is None:
-            received_ns = monotonic_ns()
         sender.arrived_ns = received_ns
         sender.arrivals.append(received_ns)
         sender.total += 1
         advances = self._advances
         advances[sender.number] += step_ns
-        heard = self._heard
         sender.seen, sender.seen_heard = advances[:], heard[:]
         heard[sender.number] = received_ns
         self.unparsed = data, stamp_ns, received_ns

@@ -5,13 +5,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Health of one robot: message counters, refusals, silent joints, positions outside the limits."""
+"""Health of one robot: message counters, refusals, silent joints, positions outside the limits, its senders."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter, deque
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +22,8 @@ from robot_semantics.base.throttle import Throttle
 from robot_semantics.live.buffer import LoopCloser
 from robot_semantics.live.joint_state import Reason, Refusal
 from robot_semantics.live.robot import RunningRobot
-from robot_semantics.live.senders import NEVER_NS
-from robot_semantics.live.settings import Source
+from robot_semantics.live.senders import NEVER_NS, SMALL_OFFSET_NS, TF_OFFSET_NS, Sender
+from robot_semantics.live.settings import JOINT_KINDS, SenderKind, Source
 
 _BEYOND = 1e-6
 """How far outside its limits a position may be, for rounding and calibration [rad or m]."""
@@ -205,3 +206,66 @@ class RefusalLog:
 
     def _senders(self, topic: str) -> str:
         return " or ".join(sorted(set(self._publishers(topic)))) or "a publisher that has gone"
+
+
+class SenderRow(NamedTuple):
+    """One line of the table of senders: which computer is off?
+
+    Attributes:
+        model: the robot that the values are of; empty for TF.
+        kind: ``joint_states``, ``multi_dof``, ``odometry`` or ``tf``.
+        topic: full name of the topic.
+        names: joints, or parent and child frame.
+        publishers: nodes that publish on the topic.
+        messages: how many have arrived.
+        rate_hz: usual number of messages a second; NaN before the second message.
+        offset_s: its clock against the clock of the reference: clock or latency.
+        node_offset_s: its clock against the clock of the node.
+        last_heard_s: how long ago its newest message arrived.
+        state: one of `SENDER_STATES`.
+    """
+
+    model: str
+    kind: str
+    topic: str
+    names: tuple[str, ...]
+    publishers: tuple[str, ...]
+    messages: int
+    rate_hz: float
+    offset_s: float
+    node_offset_s: float
+    last_heard_s: float
+    state: str
+
+    def text(self) -> str:
+        """Return the row as a line of text."""
+        names = quoted(self.names, 3) if self.kind in JOINT_KINDS else " → ".join(self.names)
+        rate = "once" if self.rate_hz != self.rate_hz else f"{self.rate_hz:.3g} Hz"
+        publishers = ", ".join(self.publishers) or "nobody"
+        return (
+            f"{self.topic} ({publishers})  {names}  {rate}  {self.offset_s:+.3f} s  heard {self.last_heard_s:.1f} s ago"
+            f"  {self.state}"
+        )
+
+
+SENDER_STATES = (
+    "reference",
+    "in step",
+    "clock or latency",
+    "silent",
+    "several publishers",
+    "waiting after a reset",
+)
+
+
+def state_of(sender: Sender, *, is_reference: bool, offset_ns: int, now_ns: int, complete_after_ns: int) -> str:
+    """Return the state of a sender, one of `SENDER_STATES`."""
+    if sender.watch.several or (sender.shared is not None and sender.shared.several):
+        return "several publishers"
+    if not sender.may_be_held:
+        return "waiting after a reset"
+    if sender.is_silent(now_ns, complete_after_ns):
+        return "silent"
+    if abs(offset_ns) > (TF_OFFSET_NS if sender.kind is SenderKind.TF else SMALL_OFFSET_NS):
+        return "clock or latency"
+    return "reference" if is_reference else "in step"

@@ -599,10 +599,13 @@ class RunningRobot(RobotFrames):
         if self._reported.add(sentence, True):
             self.notices.append(sentence)
 
-    def reset_clock(self, clock_ns: int) -> None:
-        """Make the values unknown of all senders whose clock stands at a time, after a reset of this clock."""
+    def reset_clock(self, clock_ns: int, *, stood: bool = False) -> None:
+        """Make the values unknown of all senders whose clock stands at a time, after a reset of this clock.
+
+        `stood`: the clock may have stood still since their messages.
+        """
         self.fast_path.parse()
-        self._forget(self.senders.reset(clock_ns, time.monotonic_ns()))
+        self._forget(self.senders.reset(clock_ns, time.monotonic_ns(), stood=stood))
 
     def _forget(self, senders: Sequence[Sender]) -> None:
         now_ns = time.monotonic_ns()

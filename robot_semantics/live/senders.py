@@ -24,7 +24,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.names import quoted
 from robot_semantics.live.joint_state import InputPlan
 from robot_semantics.live.settings import JOINT_KINDS, SenderKind
 from robot_semantics.transforms.arrays import BoolArray, IntArray
@@ -40,6 +39,9 @@ STRAY_NS = 10_000_000_000
 
 SAME_CLOCK_NS = 1_000_000_000
 """Senders whose clocks differ by at most this much [ns] are reset together."""
+
+JUMP_NS = 100_000_000
+"""A clock that advances by so much more than the steady time [ns] has jumped, as that of a simulator that steps."""
 
 SHARED_CLOCK_NS = 10_000_000_000
 """Senders whose clocks differ by at most this much [ns] have one clock, for the choice of the reference."""
@@ -428,13 +430,29 @@ class Senders:
         arrival = sender.take(stamp_ns, now_ns, clock_ns, mixed=mixed, count=watch.count)
         sender.arrive(now_ns)
         if arrival is Arrival.IN_ORDER:
-            step_ns = 0 if was_free else stamp_ns - before_ns
-            self.advances[sender.number] += min(max(step_ns, 0), STRAY_NS)
+            step_ns = 0 if was_free else min(max(stamp_ns - before_ns, 0), STRAY_NS)
+            self.advances[sender.number] += step_ns
+            if step_ns > now_ns - self.heard[sender.number] + JUMP_NS:
+                self._share_jump(sender, step_ns, now_ns)
         if arrival not in (Arrival.LATE, Arrival.STRAY):
             sender.may_be_held = True
         sender.seen, sender.seen_heard = self.advances[:], self.heard[:]
         self.heard[sender.number] = now_ns
         return arrival
+
+    def _share_jump(self, sender: Sender, step_ns: int, now_ns: int) -> None:
+        """Share a jump of a sender's stamps among the times before and after the newest messages of the others.
+
+        A simulator that steps jumps between two messages. Those that arrive together are of one moment of it, so their
+        clocks must not go on by the whole jump.
+        """
+        before_ns = self.heard[sender.number]
+        for other in self.latest_first():
+            if other.arrived_ns <= before_ns:
+                break
+            if self._was_heard_before(sender, other):
+                part_ns = step_ns * (now_ns - other.arrived_ns) // max(now_ns - before_ns, 1)
+                other.seen[sender.number] = self.advances[sender.number] - part_ns - (other.arrived_ns - before_ns)
 
     def clock_ns(self, sender: Sender, now_ns: int, by: Sender | None = None) -> int:
         """Return a sender's clock at a time of the steady clock; `NEVER_NS` before its first message.
@@ -482,13 +500,18 @@ class Senders:
             and sender.seen_heard[other.number] != NEVER_NS
         )
 
-    def reset(self, clock_ns: int, now_ns: int, but: Sender | None = None) -> list[Sender]:
+    def reset(self, clock_ns: int, now_ns: int, but: Sender | None = None, *, stood: bool = False) -> list[Sender]:
         """Let all senders whose clock stands within `SAME_CLOCK_NS` of `clock_ns` begin anew, and return them.
 
-        They accept any next stamp, and are not held until they speak.
+        They accept any next stamp, and are not held until they speak. If the clock may have `stood` since their last
+        stamps, as that of a paused simulator, their clocks stand anywhere between these stamps and now.
         """
-        clocks = self.clocks(now_ns)
-        result = [one for one, own_ns in clocks if one is not but and abs(own_ns - clock_ns) <= SAME_CLOCK_NS]
+        result = [
+            one
+            for one, own_ns in self.clocks(now_ns)
+            if one is not but
+            and (one.last_ns if stood else own_ns) - SAME_CLOCK_NS <= clock_ns <= own_ns + SAME_CLOCK_NS
+        ]
         for sender in result:
             sender.is_free, sender.may_be_held = True, False
             sender.published_ns = sender.held_ns = NEVER_NS
@@ -545,69 +568,6 @@ class ClockedSender(NamedTuple):
     topic: str
     clock_ns: int
     messages: int
-
-
-class SenderRow(NamedTuple):
-    """One line of the table of senders: which computer is off?
-
-    Attributes:
-        model: the robot that the values are of; empty for TF.
-        kind: ``joint_states``, ``multi_dof``, ``odometry`` or ``tf``.
-        topic: full name of the topic.
-        names: joints, or parent and child frame.
-        publishers: nodes that publish on the topic.
-        messages: how many have arrived.
-        rate_hz: usual number of messages a second; NaN before the second message.
-        offset_s: its clock against the clock of the reference: clock or latency.
-        node_offset_s: its clock against the clock of the node.
-        last_heard_s: how long ago its newest message arrived.
-        state: one of `SENDER_STATES`.
-    """
-
-    model: str
-    kind: str
-    topic: str
-    names: tuple[str, ...]
-    publishers: tuple[str, ...]
-    messages: int
-    rate_hz: float
-    offset_s: float
-    node_offset_s: float
-    last_heard_s: float
-    state: str
-
-    def text(self) -> str:
-        """Return the row as a line of text."""
-        names = quoted(self.names, 3) if self.kind in JOINT_KINDS else " → ".join(self.names)
-        rate = "once" if self.rate_hz != self.rate_hz else f"{self.rate_hz:.3g} Hz"
-        publishers = ", ".join(self.publishers) or "nobody"
-        return (
-            f"{self.topic} ({publishers})  {names}  {rate}  {self.offset_s:+.3f} s  heard {self.last_heard_s:.1f} s ago"
-            f"  {self.state}"
-        )
-
-
-SENDER_STATES = (
-    "reference",
-    "in step",
-    "clock or latency",
-    "silent",
-    "several publishers",
-    "waiting after a reset",
-)
-
-
-def state_of(sender: Sender, *, is_reference: bool, offset_ns: int, now_ns: int, complete_after_ns: int) -> str:
-    """Return the state of a sender, one of `SENDER_STATES`."""
-    if sender.watch.several or (sender.shared is not None and sender.shared.several):
-        return "several publishers"
-    if not sender.may_be_held:
-        return "waiting after a reset"
-    if sender.is_silent(now_ns, complete_after_ns):
-        return "silent"
-    if abs(offset_ns) > (TF_OFFSET_NS if sender.kind is SenderKind.TF else SMALL_OFFSET_NS):
-        return "clock or latency"
-    return "reference" if is_reference else "in step"
 
 
 _REFERENCE_KINDS = (JOINT_KINDS, (SenderKind.ODOMETRY,), (SenderKind.TF,))

@@ -14,9 +14,9 @@ import math
 import numpy as np
 import pytest
 
-from robot_semantics.live.health import Health
+from robot_semantics.live.health import Health, state_of
 from robot_semantics.live.robot import RunningRobot
-from robot_semantics.live.senders import PublisherWatch, Senders, state_of
+from robot_semantics.live.senders import PublisherWatch, Senders
 from robot_semantics.live.settings import RobotSettings, SenderKind
 from robot_semantics.model.loading import robot_from_text
 

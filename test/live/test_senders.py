@@ -22,6 +22,7 @@ from support import loops as linkages
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.cdr.joint_states import JointStateReader
+from robot_semantics.live.health import SenderRow, state_of
 from robot_semantics.live.joint_state import Reason, Refusal
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.senders import (
@@ -32,11 +33,9 @@ from robot_semantics.live.senders import (
     PublisherWatch,
     Reference,
     Sender,
-    SenderRow,
     Senders,
     StampOrder,
     reference_of,
-    state_of,
 )
 from robot_semantics.live.settings import RobotSettings, SenderKind
 from robot_semantics.model.loading import robot_from_text

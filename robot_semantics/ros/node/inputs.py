@@ -256,9 +256,9 @@ class ReceivedOdometry:
         if arrival is Arrival.RESET:
             self._reset_clock(self.senders.clock_before_ns)
 
-    def forget(self, clock_ns: int) -> None:
+    def forget(self, clock_ns: int, *, stood: bool) -> None:
         """Forget the odometry of a clock that stood at this time and was reset."""
-        for sender in self.senders.reset(clock_ns, time.monotonic_ns()):
+        for sender in self.senders.reset(clock_ns, time.monotonic_ns(), stood=stood):
             parent, child = sender.names
             self._last.pop((parent, child), None)
 
@@ -420,15 +420,18 @@ class Inputs:
         odometry = self._odometry.get(served.prefix)
         return None if odometry is None else odometry.senders
 
-    def reset_clock(self, clock_ns: int, but: RunningRobot | None = None) -> None:
-        """Make all values unknown whose clock stood at this time and was reset, except those of one robot."""
+    def reset_clock(self, clock_ns: int, but: RunningRobot | None = None, *, stood: bool = False) -> None:
+        """Make all values unknown whose clock stood at this time and was reset, except those of one robot.
+
+        `stood`: the clock may have stood still since their messages, as ``/clock`` does in a pause.
+        """
         with self._robots.lock:
             for robot in self._robots.present:
                 if robot is not but:
-                    robot.reset_clock(clock_ns)
+                    robot.reset_clock(clock_ns, stood=stood)
             for odometry in self._odometry.values():
-                odometry.forget(clock_ns)
-        self._frames.forget(clock_ns)
+                odometry.forget(clock_ns, stood=stood)
+        self._frames.forget(clock_ns, stood=stood)
 
     def _root_sources(self) -> list[tuple[str, Source, str, bool]]:
         return [

@@ -251,7 +251,7 @@ class ConfiguredNode:
     def _on_clock_jump(self, jump: TimeJump) -> None:
         """Make unknown what has the stamps of a clock that stepped back; a late stamp counts after any jump."""
         if jump.delta.nanoseconds <= -RESET_NS:
-            self._inputs.reset_clock(self.robots.now_ns() - int(jump.delta.nanoseconds))
+            self._inputs.reset_clock(self.robots.now_ns() - int(jump.delta.nanoseconds), stood=True)
             return
         with self.robots.lock:
             for robot in self.robots.present:

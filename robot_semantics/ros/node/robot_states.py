@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.nanoseconds import float_seconds
+from robot_semantics.live.health import SenderRow, state_of
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.samples import RobotSample, RootStatement, WorldSample
-from robot_semantics.live.senders import Reference, Sender, SenderRow, state_of
+from robot_semantics.live.senders import Reference, Sender
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.outputs import Outputs, TransformRepeater

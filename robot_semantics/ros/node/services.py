@@ -44,8 +44,9 @@ from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.base.names import frame_name
 from robot_semantics.cdr.generated_types import RosMessage, ServiceType
+from robot_semantics.live.health import SenderRow
 from robot_semantics.live.robot import RunningRobot
-from robot_semantics.live.senders import NEVER_NS, SenderRow
+from robot_semantics.live.senders import NEVER_NS
 from robot_semantics.model import queries
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import Group, NamedState

@@ -125,14 +125,14 @@ class WorldFrames:
         self._subscriptions.append(self._listen("/tf", qos.TF_LISTENER, static=False))
         self._loop.start(self._subscriptions)
 
-    def forget(self, clock_ns: int | None = None) -> None:
+    def forget(self, clock_ns: int | None = None, *, stood: bool = False) -> None:
         """Forget the moving frames of a clock that stood at this time and was reset; by default all."""
         with self._lock:
             if clock_ns is None:
                 self._senders.accept_any_stamp()
                 gone = list(self._senders)
             else:
-                gone = self._senders.reset(clock_ns, time.monotonic_ns())
+                gone = self._senders.reset(clock_ns, time.monotonic_ns(), stood=stood)
             for parent, child in (sender.names for sender in gone):
                 self._past.pop((parent, child), None)
                 item = self._received.get(child, {}).get(parent)

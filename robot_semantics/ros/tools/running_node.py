@@ -20,7 +20,7 @@ from rclpy.parameter import parameter_value_to_python
 from robot_semantics_interfaces.srv import GetStatus, GetWorldState
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
-from robot_semantics.live.senders import SenderRow
+from robot_semantics.live.health import SenderRow
 from robot_semantics.model.loading import TEXT_PARAMETERS, DescriptionTexts
 from robot_semantics.ros.messages.world_messages import items_from_messages
 from robot_semantics.ros.tools.own_node import ServiceCaller
