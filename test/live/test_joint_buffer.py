@@ -166,6 +166,61 @@ def test_another_buffer_takes_what_was_measured_and_keeps_its_own_defaults() -> 
     assert other.measured.tolist() == [False, False, False, True]
 
 
+OTHER_ORDER = f"""<robot name="r"><link name="base"/><link name="l1"/><link name="l2"/><link name="l3"/>
+<link name="l4"/><joint name="new" type="floating"><parent link="base"/><child link="l4"/></joint>
+<joint name="a" type="revolute"><parent link="base"/><child link="l1"/>{LIMIT}</joint>
+<joint name="m" type="revolute"><parent link="l1"/><child link="l3"/>{LIMIT}
+ <mimic joint="a" multiplier="RULE" offset="0.5"/></joint>
+<joint name="b" type="prismatic"><parent link="l3"/><child link="l2"/>{LIMIT}</joint></robot>"""
+"""The model has the joints in the order of the tree: a, m, b, new; b and m are in the other order in `URDF`."""
+
+
+def in_other_order(rule: str) -> JointBuffer:
+    model = robot_from_text(OTHER_ORDER.replace("RULE", rule))
+    space = JointSpace.of(model)
+    return JointBuffer(model, space, MovingJoints(space), None)
+
+
+def test_values_are_copied_by_the_names_of_joints_with_their_times() -> None:
+    before, after = empty(), in_other_order("-2")
+    put(before, ["b"], [2.0], [4.0], [6.0], stamp_ns=20)
+    put(before, ["a", "m"], [1.0, 0.25], [0.75, 0.5], [3.0, 7.0], stamp_ns=10)
+    after.copy_measured(before, ["a", "b", "m"])
+    # The mimic joint was measured, and its rule is the same.
+    equal(after.positions, [1.0, 0.25, 2.0, *[0.0] * 6, 1.0])
+    equal(after.velocities, [0.75, 0.5, 4.0, *[nan] * 6])
+    equal(after.efforts, [3.0, 7.0, 6.0, *[nan] * 6])
+    equal(after.stamps_ns, [10, 10, 20, NEVER_NS])
+    equal(after.received_ns[:3], before.received_ns[[A, M, B]])
+    assert after.received_ns[3] == NEVER_NS
+    assert after.measured.tolist() == [True, True, True, False]
+    assert after.known.tolist() == [True, True, True, False]
+
+
+def test_a_copied_mimic_joint_with_another_rule_follows_a_measured_leader() -> None:
+    before, after = empty(), in_other_order("3")
+    put(before, ["a", "m"], [1.0, 0.25], [0.75, 0.5], [3.0, 7.0], stamp_ns=10)
+    after.copy_measured(before, ["a", "m"])
+    equal(after.positions[:3], [1.0, 3.0 * 1.0 + 0.5, 0.0])
+    equal(after.velocities[:3], [0.75, 3.0 * 0.75, nan])
+    equal(after.efforts[:3], [3.0, nan, nan])
+    equal(after.stamps_ns, [10, 10, NEVER_NS, NEVER_NS])
+    without_leader = in_other_order("3")
+    without_leader.copy_measured(before, ["m"])
+    equal(without_leader.positions[:3], [0.0, 0.25, 0.0])
+    equal(without_leader.velocities[:3], [nan, 0.5, nan])
+    equal(without_leader.stamps_ns, [NEVER_NS, 10, NEVER_NS, NEVER_NS])
+
+
+def test_a_joint_that_begins_to_mimic_another_follows_it() -> None:
+    after = in_other_order("3")
+    free = robot_from_text(OTHER_ORDER.replace('<mimic joint="a" multiplier="RULE" offset="0.5"/>', ""))
+    before = JointBuffer(free, JointSpace.of(free), MovingJoints(JointSpace.of(free)), None)
+    put(before, ["a", "m"], [1.0, 0.25], stamp_ns=10)
+    after.copy_measured(before, ["a", "m"])
+    equal(after.positions[:3], [1.0, 3.5, 0.0])
+
+
 def test_one_joint_takes_its_values_and_the_others_stay() -> None:
     buffer = empty()
     put(buffer, ["a", "b"], [1.0, 2.0], [3.0, 4.0], [5.0, 6.0])

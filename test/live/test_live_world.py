@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -279,3 +280,84 @@ def test_odometry_in_a_link_of_a_model_places_nothing() -> None:
     assert world.state.models[0].pose is None
     assert ("pose", "rover", "", "left_out") in codes(world)
     resolve_frames(world.state)
+
+
+def test_the_age_of_a_frame_above_the_world_is_not_that_of_a_joint_or_of_another_frame() -> None:
+    robot = replace(sample(), received_ns=np.array([NOW_NS - 3]))
+    world = taken(
+        robot,
+        world={"turn": heard((1.0, 0.0, 0.0), stamp_ns=NOW_NS - 7)},
+        turn={"earth": heard((0.0, 1.0, 0.0), stamp_ns=NOW_NS - 9)},
+        earth={"sun": heard((0.0, 0.0, 1.0), stamp_ns=None)},
+        base_link={"turn": heard((4.0, 0.0, 0.0), stamp_ns=NOW_NS - 11)},
+        table={"turn": heard((5.0, 0.0, 0.0), stamp_ns=NOW_NS - 13)},
+    )
+    ages = sorted((age.model or "", age.name, age.age_ns) for age in world.ages)
+    # The pose of each frame above the world comes from the transform of the frame below it; a static one has no age.
+    assert ages == [("", "earth", 9), ("", "rover", 11), ("", "table", 13), ("", "turn", 7), ("rover", "turn", 3)]
+
+
+@pytest.mark.parametrize("named", [Source.AUTO, Source.TF])
+def test_a_root_link_is_placed_by_the_link_that_is_fixed_to_it(named: Source) -> None:
+    urdf = URDF.format(name="rover").replace(
+        "</robot>",
+        '<link name="foot"/><joint name="f" type="fixed"><parent link="base_link"/><child link="foot"/>'
+        '<origin xyz="0 0 -0.5" rpy="0 0 0.7"/></joint></robot>',
+    )
+    model = robot_from_text(urdf)
+    space = JointSpace.of(model)
+    unknown = np.full(space.velocity_size, np.nan)
+    robot = RobotSample(
+        "rover",
+        model,
+        space,
+        space.neutral(),
+        unknown,
+        unknown,
+        np.zeros(1, np.bool_),
+        np.array([NEVER_NS]),
+        "",
+        "p/",
+        source=named,
+        base_frames={"p/foot": "foot", "p/base_link": "base_link"},
+    )
+    T_map_foot = heard((1.0, 2.0, 0.0), 0.5)
+    expected = matrix((1.0, 2.0, 0.0), 0.5) @ np.linalg.inv(matrix((0.0, 0.0, -0.5), 0.7))
+    by_foot = taken(robot, **{"p/foot": {"map": T_map_foot}})
+    np.testing.assert_allclose(resolve_frames(by_foot.state).pose("rover", "map"), expected, atol=1e-12)
+    assert by_foot.roots["rover"].on_tf
+    # The root link's own transform has priority.
+    both = taken(robot, **{"p/foot": {"map": T_map_foot}, "p/base_link": {"map": heard((7.0, 0.0, 0.0))}})
+    np.testing.assert_allclose(
+        resolve_frames(both.state).pose("rover", "map"), matrix((7.0, 0.0, 0.0), 0.0), atol=1e-12
+    )
+    # The robot's own transforms do not place it.
+    for link in ("p/base_link", "p/arm"):
+        own = taken(robot, **{"p/foot": {link: T_map_foot}})
+        assert own.state.models[0].pose is None
+        assert not own.roots["rover"].on_tf
+    mixed = taken(robot, **{"p/foot": {"p/base_link": T_map_foot, "map": T_map_foot}})
+    assert mixed.state.models[0].pose is None
+
+
+def test_a_single_frame_without_a_pose_is_the_world_unless_other_sources_have_frames() -> None:
+    table = {"map": heard((1.0, 0.0, 0.0))}
+    robots = WorldSample(NOW_NS, NOW_NS, (sample(),))
+
+    def poses(world: LiveWorld) -> dict[str, Any]:
+        return {frame.name: frame.pose and frame.pose.xyz_rpy for frame in world.state.frames}
+
+    alone = live_world(robots, {"table": table})
+    # The robot has no pose: it is in no frame.
+    assert poses(alone) == {"map": (0.0,) * 6, "table": (1.0, *[0.0] * 5)}
+    assert codes(alone) == {("pose", "rover", "", "not_stated")}
+    for elsewhere in ("lab", "map"):
+        other = live_world(robots, {"table": table}, elsewhere={elsewhere})
+        expected: dict[str, Any] = {"table": (1.0, *[0.0] * 5)}
+        assert poses(other) == (expected | {"map": None} if elsewhere == "lab" else expected)
+        assert (("frame", "", "map", "not_stated") in codes(other)) == (elsewhere == "lab")
+    said = (RootStatement(RootCandidate(RootSource.CHOSEN, "a parameter", WORLD), np.array([1.0, 0, 0, 0, 0, 0, 1])),)
+    beside = live_world(WorldSample(NOW_NS, NOW_NS, (sample(said=said),)), {"table": table})
+    # The robot is in the world, so the pose of the other root is unknown.
+    assert poses(beside)["map"] is None
+    assert codes(beside) == {("frame", "", "map", "not_stated")}
