@@ -14,7 +14,8 @@ room and by the sweeps; 95 % of the changes must be noticed.
 Each test is run once without a change, to record its time and the lines that it executes. All tests are collected
 once. For each change, a fork of that process replaces the changed function, and runs only the tests that execute the
 changed lines. A change that they do not notice, or that is outside functions, is made in a copy of the checkout. There
-a new process runs the tests that start processes, or all tests of the room.
+a new process runs the tests that start processes, or all tests of the room, but not those that fail in an unchanged
+copy.
 """
 
 from __future__ import annotations
@@ -76,14 +77,16 @@ LEAST_NOTICED = 0.95
 """Smallest share of the changes that the tests must notice."""
 LARGE = 100_000
 """No test needs to notice a change of a larger number by 1."""
-MOST_CASES = 5
-"""Largest number of parametrized cases of one test; of more, as many are used, evenly spread."""
+MOST_GROUPS, MOST_CASES = 5, 30
+"""The cases of a parametrized test are recorded in so many groups of so many cases; of more, some are left out."""
 SIDE_BY_SIDE = 2
 """Changes that are tested at the same time."""
 LONGEST_S = 30
 """A test that needs more time of the processor is left out [s]."""
 LONGER, MORE_S = 5, 10
 """A changed test ends after LONGER times its normal time of the processor, and MORE_S seconds [s]."""
+WAITING = 10
+"""A changed test also ends after this multiple of that time: it waits for ever, for example for a pipe."""
 MOST_MEMORY = 8 << 30
 """Memory of a changed test [bytes]."""
 NOTICED, UNNOTICED, UNDECIDED = 1, 0, 3
@@ -188,7 +191,8 @@ def has_no_effect(nodes: Sequence[Any]) -> bool:
 def function_of(nodes: Sequence[Any]) -> str:
     """Return the name of the function whose body contains a place, or an empty text."""
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return functions[-1].name if functions and nodes[nodes.index(functions[-1]) + 1] in functions[-1].body else ""
+    inner = nodes[nodes.index(functions[-1]) + 1 :] if functions else []
+    return functions[-1].name if inner and inner[0] in functions[-1].body else ""
 
 
 def lines_of(nodes: Sequence[Any]) -> set[int]:
@@ -198,14 +202,20 @@ def lines_of(nodes: Sequence[Any]) -> set[int]:
     return set(range(node.lineno, max(body[0].lineno if body else node.end_lineno + 1, node.lineno + 1)))
 
 
+def groups_of(cases: list[T]) -> list[list[T]]:
+    """Return the cases of one test in `MOST_GROUPS` groups of up to `MOST_CASES` cases, evenly spread."""
+    used = cases[:: -(-len(cases) // (MOST_GROUPS * MOST_CASES))]
+    return [used[first::MOST_GROUPS] for first in range(min(MOST_GROUPS, len(used)))]
+
+
 class Run(NamedTuple):
-    """A test without a change.
+    """A test, or a group of its cases, without a change.
 
     Attributes:
-        key: hash of all files on which the result depends.
-        passed: False if the test failed.
+        key: hash of all files on which the result depends, after the number of cases.
+        passed: False if a case failed.
         seconds: time of the processor [s].
-        starts_processes: True if the test starts processes, whose lines are unknown.
+        starts_processes: True if a case starts processes, whose lines are unknown.
         lines: executed lines of each module.
     """
 
@@ -269,7 +279,9 @@ class Mutants:
     def __init__(self, changes: Sequence[Change], *, quick: bool = False) -> None:
         self.changes, self.quick = changes, quick
         self.outcomes: dict[int, int] = {}
+        self.groups: dict[str, list[pytest.Item]] = {}
         self.runs: dict[str, Run] = {}
+        self.used_in_copy: dict[str, list[str]] = {}
         self.texts: list[str] = by_cosmic_ray(CHANGE, changes)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -284,11 +296,18 @@ class Mutants:
         cases = defaultdict(list)
         for item in session.items:
             cases[item.nodeid.partition("[")[0]].append(item)
-        self.items = {item.nodeid: item for test in cases.values() for item in test[:: -(-len(test) // MOST_CASES)]}
+        self.groups = {group[0].nodeid: group for test in cases.values() for group in groups_of(test)}
         self.runs = self.recorded()
         for nodeid in [nodeid for nodeid, run in self.runs.items() if not run.passed]:
             print(f"left out, because it fails or takes too long without a change: {nodeid}")
             del self.runs[nodeid]
+        if not self.quick:
+            failing = failing_in_copy([item.nodeid for nodeid in self.runs for item in self.groups[nodeid]])
+            print("".join(f"left out, because it fails in an unchanged copy: {nodeid}\n" for nodeid in sorted(failing)))
+            self.used_in_copy = {
+                nodeid: [item.nodeid for item in self.groups[nodeid] if item.nodeid not in failing]
+                for nodeid in self.runs
+            }
         begin = time.monotonic()
         for number, code in side_by_side(range(len(self.changes)), self.test_change):
             self.outcomes[number] = code if code in (UNNOTICED, UNDECIDED) else NOTICED
@@ -302,19 +321,18 @@ class Mutants:
         stored = pickle.loads(path.read_bytes()) if path.exists() else {}
         known = {nodeid: Run(*values) for nodeid, values in stored.items()}
         shared = content_hash([*(ROOT / "robot_semantics").rglob("*.py"), *(ROOT / "test/support").glob("*.py")])
-        keys = {file: content_hash([file]) + shared for file in {item.path for item in self.items.values()}}
-        missing = [
-            nodeid for nodeid, item in self.items.items() if nodeid not in known or known[nodeid].key != keys[item.path]
-        ]
-        print(f"mutants: {len(missing)} of {len(self.items)} tests are recorded", flush=True)
+        hashes = {file: content_hash([file]) + shared for file in {group[0].path for group in self.groups.values()}}
+        keys = {nodeid: f"{len(group)} {hashes[group[0].path]}" for nodeid, group in self.groups.items()}
+        missing = [nodeid for nodeid, key in keys.items() if nodeid not in known or known[nodeid].key != key]
+        print(f"mutants: {len(missing)} of {len(keys)} groups of tests are recorded", flush=True)
         for number, (nodeid, code) in enumerate(side_by_side(missing, self.record)):
             part = self.part(nodeid)
             result = pickle.loads(part.read_bytes()) if part.exists() and code == 0 else (False, 0.0, False, {})
             part.unlink(missing_ok=True)
-            known[nodeid] = Run(keys[self.items[nodeid].path], *result)
+            known[nodeid] = Run(keys[nodeid], *result)
             if number % 50 == 49 or number == len(missing) - 1:
                 path.write_bytes(pickle.dumps({nodeid: tuple(run) for nodeid, run in known.items()}))
-        return {nodeid: known[nodeid] for nodeid in self.items}
+        return {nodeid: known[nodeid] for nodeid in keys}
 
     @staticmethod
     def part(nodeid: str) -> Path:
@@ -343,11 +361,14 @@ class Mutants:
             seconds = LONGER * self.runs[nodeid].seconds + MORE_S if self.runs else LONGEST_S
             limit_s = int(time.process_time() + seconds)
             resource.setrlimit(resource.RLIMIT_CPU, (limit_s, resource.RLIM_INFINITY))
-            item, next_item = self.items[nodeid], self.items[following] if following else None
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=next_item)
-            if self.session.testsfailed:
-                print(f"fails: {nodeid}", flush=True)
-                return False
+            signal.alarm(WAITING * int(seconds))
+            items = self.groups[nodeid]
+            last = self.groups[following][0] if following else None
+            for item, next_item in zip(items, [*items[1:], last], strict=True):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=next_item)
+                if self.session.testsfailed:
+                    print(f"fails: {item.nodeid}", flush=True)
+                    return False
         return True
 
     def test_change(self, number: int) -> int:
@@ -370,9 +391,10 @@ class Mutants:
                 return NOTICED
             runs = {nodeid: run for nodeid, run in runs.items() if run.starts_processes and not self.quick}
             resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            signal.alarm(0)
         elif self.quick:
             return UNDECIDED
-        return UNNOTICED if passes_in_copy(change, text, runs) else NOTICED
+        return UNNOTICED if passes_in_copy(change, text, runs, self.used_in_copy) else NOTICED
 
     def described(self, number: int) -> str:
         """Return the place of a change and the lines that differ."""
@@ -412,8 +434,8 @@ def replace_code(functions: Iterable[FunctionType], file: str, text: str) -> boo
     return bool(changed)
 
 
-def passes_in_copy(change: Change, text: str, runs: dict[str, Run]) -> bool:
-    """Return True if tests pass in new processes with a changed copy of the checkout."""
+def passes_in_copy(change: Change, text: str, runs: dict[str, Run], used: dict[str, list[str]]) -> bool:
+    """Return True if tests pass in new processes with a changed copy of the checkout; `used` has their cases."""
     work = FOLDER / f"work-{os.getpid()}"
     shutil.copytree(FOLDER / "work", work, symlinks=True)
     (work / change.file).write_text(text, encoding="utf-8")
@@ -428,18 +450,42 @@ def passes_in_copy(change: Change, text: str, runs: dict[str, Run]) -> bool:
     ordered = sorted(files, key=lambda file: -lines[file] / (1.0 + seconds[file]))
     try:
         for file in ordered:
-            subprocess.run(
-                [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *files[file]],
-                cwd=work,
-                check=True,
-                env={**os.environ, "PYTHONPATH": str(work)},
-                timeout=LONGER * (seconds[file] + 6 * MORE_S),
-            )
-    except subprocess.SubprocessError:
+            cases = [case for nodeid in files[file] for case in used[nodeid]]
+            if cases and run_in_copy(work, ["-x", *cases], LONGER * (seconds[file] + 6 * MORE_S)):
+                return False
+    except subprocess.TimeoutExpired:
         return False
     finally:
         shutil.rmtree(work)
     return True
+
+
+def run_in_copy(work: Path, arguments: Sequence[str], timeout_s: float) -> int:
+    """Run tests in a copy of the checkout; return the exit code of pytest."""
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", *arguments]
+    return subprocess.run(
+        command, cwd=work, check=False, env={**os.environ, "PYTHONPATH": str(work)}, timeout=timeout_s
+    ).returncode
+
+
+def failing_in_copy(nodeids: Sequence[str]) -> set[str]:
+    """Run tests in the unchanged copy of the checkout; return those that fail, and all of a file that ends early."""
+    files, failing = defaultdict(list), set[str]()
+    for nodeid in nodeids:
+        files[nodeid.partition("::")[0]].append(nodeid)
+    for cases in files.values():
+        cache = FOLDER / "cache"
+        shutil.rmtree(cache, ignore_errors=True)
+        try:
+            code = run_in_copy(FOLDER / "work", ["-o", f"cache_dir={cache}", *cases], LONGEST_S * len(cases))
+        except subprocess.TimeoutExpired:
+            code = pytest.ExitCode.INTERNAL_ERROR
+        last_failed = cache / "v" / "cache" / "lastfailed"
+        if code == pytest.ExitCode.TESTS_FAILED:
+            failing.update(json.loads(last_failed.read_text(encoding="utf-8")))
+        elif code != pytest.ExitCode.OK:
+            failing.update(cases)
+    return failing
 
 
 def copy_checkout() -> None:

@@ -260,6 +260,23 @@ def test_a_controller_in_several_files_is_an_alternative_and_its_names_are_warni
     ]
 
 
+@pytest.mark.parametrize("others", [["zebra", "ant"], ["ant", "zebra"]])
+def test_each_pair_of_controllers_with_a_common_interface_is_said_once(others: list[str]) -> None:
+    names = ["middle", *others]
+    kinds = "".join(f"    {name}: {{type: {JTC}}}\n" for name in names)
+    listed = f"controller_manager:\n  ros__parameters:\n    update_rate: 100\n{kinds}"
+    commands = {"middle": "position, velocity", others[0]: "velocity", others[1]: "effort, velocity"}
+    parts = (
+        f"{name}:\n  ros__parameters: {{joints: [shoulder, elbow], command_interfaces: [{commands[name]}]}}\n"
+        for name in names
+    )
+    found = [item.message for item in problems(listed + "".join(parts)) if item.code == "controllers-overlap"]
+    assert found == [
+        f"controllers 'middle' and '{name}' both command 'shoulder/velocity'; only one of them can be active"
+        for name in others
+    ]
+
+
 def test_a_controller_of_moveit_in_several_files_is_an_alternative() -> None:
     texts = {"a.urdf": urdf(), "one.yaml": controllers(), "two.yaml": controllers(joints="[shoulder, elbo]")}
     assert [(item.severity, item.code) for item in check_texts(texts)] == [(WARNING, "unknown-joint")]

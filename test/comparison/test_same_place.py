@@ -65,7 +65,7 @@ def test_a_shape_is_at_the_same_place_within_the_tolerance(tmp_path: Path, origi
 
 def test_a_shape_of_another_size_or_kind_is_not_the_same(tmp_path: Path) -> None:
     (tmp_path / "part.obj").write_text(OBJ)
-    others = {
+    others: dict[str, Geometry] = {
         "box": Box((0.1, 0.2, 0.301)),
         "sphere": Sphere(0.101),
         "cylinder": Cylinder(0.101, 0.3),

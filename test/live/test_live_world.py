@@ -302,7 +302,8 @@ def test_a_root_link_is_placed_by_the_link_that_is_fixed_to_it(named: Source) ->
     urdf = URDF.format(name="rover").replace(
         "</robot>",
         '<link name="foot"/><joint name="f" type="fixed"><parent link="base_link"/><child link="foot"/>'
-        '<origin xyz="0 0 -0.5" rpy="0 0 0.7"/></joint></robot>',
+        '<origin xyz="0 0 -0.5" rpy="0 0 0.7"/></joint><link name="ankle"/><joint name="k" type="fixed">'
+        '<parent link="base_link"/><child link="ankle"/></joint></robot>',
     )
     model = robot_from_text(urdf)
     space = JointSpace.of(model)
@@ -319,7 +320,7 @@ def test_a_root_link_is_placed_by_the_link_that_is_fixed_to_it(named: Source) ->
         "",
         "p/",
         source=named,
-        base_frames={"p/foot": "foot", "p/base_link": "base_link"},
+        base_frames={"p/foot": "foot", "p/ankle": "ankle", "robot": "base_link", "p/base_link": "base_link"},
     )
     T_map_foot = heard((1.0, 2.0, 0.0), 0.5)
     expected = matrix((1.0, 2.0, 0.0), 0.5) @ np.linalg.inv(matrix((0.0, 0.0, -0.5), 0.7))
@@ -331,6 +332,15 @@ def test_a_root_link_is_placed_by_the_link_that_is_fixed_to_it(named: Source) ->
     np.testing.assert_allclose(
         resolve_frames(both.state).pose("rover", "map"), matrix((7.0, 0.0, 0.0), 0.0), atol=1e-12
     )
+    # Then that of another name of the root link.
+    links = {"p/foot": 5.0, "p/ankle": 6.0, "robot": 8.0}
+    named_root = taken(robot, **{name: {"map": heard((x, 0.0, 0.0))} for name, x in links.items()})
+    np.testing.assert_allclose(
+        resolve_frames(named_root.state).pose("rover", "map"), matrix((8.0, 0.0, 0.0), 0.0), atol=1e-12
+    )
+    # A frame in it is in the robot.
+    camera = taken(robot, camera={"robot": heard((0.0, 0.0, 1.0))})
+    assert [(frame.name, frame.parent) for frame in camera.state.frames] == [("camera", "rover")]
     # The robot's own transforms do not place it.
     for link in ("p/base_link", "p/arm"):
         own = taken(robot, **{"p/foot": {link: T_map_foot}})
@@ -361,3 +371,9 @@ def test_a_single_frame_without_a_pose_is_the_world_unless_other_sources_have_fr
     # The robot is in the world, so the pose of the other root is unknown.
     assert poses(beside)["map"] is None
     assert codes(beside) == {("frame", "", "map", "not_stated")}
+
+
+@pytest.mark.parametrize("parent", ["odom", "zone"])
+def test_the_frame_of_a_robot_without_a_pose_is_in_the_state(parent: str) -> None:
+    world = taken(sample(joint="planar", parent=parent))
+    assert [(frame.name, frame.parent) for frame in world.state.frames] == [(parent, WORLD)]

@@ -24,6 +24,7 @@ from support.loops import (
     scotch_yoke,
     srdf,
     universal_shafts,
+    urdf,
 )
 
 from robot_semantics import RobotModel
@@ -212,3 +213,34 @@ def test_a_passive_joint_that_no_loop_fixes_keeps_its_newest_position() -> None:
         assert "rod" in sent
         assert robot.values.positions[robot.space.index["spin"]] == pytest.approx(spun, abs=1e-15)
         assert np.abs(turned(robot.values.positions[at] - expected)).max() < 1e-11
+
+
+def test_before_the_first_message_the_loops_are_not_said_to_be_open() -> None:
+    loops = running(four_bar()).loops
+    assert loops is not None
+    assert (loops.is_open, loops.position_error, loops.rotation_error) == (False, 0.0, 0.0)
+    assert loops.take_differences() == {}
+
+
+def test_a_measured_velocity_is_kept_until_the_loops_are_closed() -> None:
+    robot = running(four_bar())
+    feed(robot, 1, velocity=2.0, coupler=0.1)
+    assert robot.loops is not None
+    robot.loops.refresh_velocities()
+    np.testing.assert_array_equal(robot.values.velocities, [np.nan, 2.0, np.nan])
+
+
+def test_a_passive_joint_with_several_variables_is_not_compared() -> None:
+    free = joint("coupler", "planar", "base", "coupler_link", (0, 0, 0), (0, 0, 1))
+    pin = constraint("pin", "link", ("crank_link", (0.1, 0, 0)), ("coupler_link", (0, 0, 0)))
+    crank = joint("crank", "continuous", "base", "crank_link", (0, 0, 0), (0, 0, 1))
+    robot = running(
+        robot_from_text(urdf(crank, free, pin, links=("base", "crank_link", "coupler_link")), srdf("coupler"))
+    )
+    names = ("coupler/x", "coupler/y", "coupler/theta")
+    feed(robot, 1, crank=0.5, **dict(zip(names, (0.2, 0.1, 0.4), strict=True)))
+    expected = [0.1 * np.cos(0.5), 0.1 * np.sin(0.5), 0.5]
+    where = robot.space.joint_positions["coupler"]
+    np.testing.assert_allclose(robot.values.positions[where], expected, atol=1e-11)
+    assert robot.loops is not None
+    assert robot.loops.take_differences() == {}

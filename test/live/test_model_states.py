@@ -57,8 +57,8 @@ def test_each_joint_has_its_own_numbers_of_a_row() -> None:
     np.testing.assert_allclose(state.pose.xyz_rpy, [1, 2, 3, 0, 0, np.pi / 2], atol=1e-15)
     assert [link.name for link in state.links] == ["near", "far"]
     assert [link.twist for link in state.links] == [(400, 401, 402, 403, 404, 405), (406, 407, 408, 409, 410, 411)]
-    poses = [link.pose.xyz_rpy for link in state.links if link.pose is not None]
-    np.testing.assert_allclose(poses, [[4, 5, 6, 0, 0, 0], [7, 8, 9, np.pi / 2, 0, 0]], atol=1e-15)
+    poses = np.array([link.pose.xyz_rpy for link in state.links if link.pose is not None])
+    np.testing.assert_allclose(poses, np.array([[4, 5, 6, 0, 0, 0], [7, 8, 9, np.pi / 2, 0, 0]]), atol=1e-15)
 
 
 def test_a_joint_without_any_known_number_has_no_state() -> None:
