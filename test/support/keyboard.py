@@ -37,13 +37,13 @@ class Keyboard:
         if focused:
             self.browser.wait(f"document.activeElement.id === {json.dumps(focused)}")
 
-    def reach(self, selector: str) -> None:
-        """Press Tab until the element of a CSS selector has the focus."""
+    def reach(self, selector: str, *, back: bool = False) -> None:
+        """Press Tab (with `back` Shift+Tab) until the element of a CSS selector has the focus."""
         self.browser.wait(f"document.querySelector({json.dumps(selector)}) !== null")
         for _ in range(TABS):
             if self.browser.run(f"document.activeElement?.matches({json.dumps(selector)}) === true"):
                 return
-            self._press("Tab")
+            self._press("Tab", shift=back)
         raise AssertionError(f"Tab does not reach {selector}")
 
     def fill(self, selector: str, text: str) -> None:
@@ -65,9 +65,9 @@ class Keyboard:
         chips = "document.activeElement.closest('.q-field').querySelector('.q-chip') !== null"
         self.browser.wait(f"document.querySelector('.q-menu') === null || {chips}")
 
-    def push(self, selector: str) -> None:
-        """Press a button."""
-        self.reach(selector)
+    def push(self, selector: str, *, back: bool = False) -> None:
+        """Press a button; with `back`, it is before the element with the focus."""
+        self.reach(selector, back=back)
         self.actions += 1
         self._press("Enter")
 

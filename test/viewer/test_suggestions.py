@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.shipped_srdf import MOST_ACTIONS, SHIPPED_SRDF, described, missing_parts
 
-from robot_semantics import Diagnostics, ForwardKinematics, RobotModel
+from robot_semantics import ForwardKinematics, RobotModel
 from robot_semantics.base.diagnostic import Severity
 from robot_semantics.examples import example
 from robot_semantics.kinematics.joint_space import with_state
@@ -30,17 +31,6 @@ from robot_semantics.viewer.suggestions import (
     suggestions,
     virtual_joint_name,
 )
-
-pin = pytest.importorskip("pinocchio")
-
-SHARE = Path(pin.__file__).parents[4] / "share"
-
-
-def described(urdf: str, srdf: str | None = None) -> RobotModel:
-    folder = SHARE / "example-robot-data" / "robots"
-    if not (folder / urdf).exists():
-        pytest.skip("example-robot-data is not installed")
-    return load_robot(folder / urdf, srdf and folder / srdf, strict=False, diagnostics=Diagnostics())
 
 
 def accepted(robot: RobotModel) -> EditSession:
@@ -127,38 +117,14 @@ def test_five_fingers_of_many_joints_are_one_hand() -> None:
     assert {f"hand_{tip}_link" for tip in tips} <= set(groups["hand"].links)
 
 
-BARS = {
-    "go2": ("go2_description/urdf/go2.urdf", "go2_description/srdf/go2.srdf"),
-    "anymal": ("anymal_b_simple_description/robots/anymal.urdf", "anymal_b_simple_description/srdf/anymal.srdf"),
-    "talos": ("talos_data/robots/talos_reduced.urdf", "talos_data/srdf/talos.srdf"),
-    "icub": ("icub_description/robots/icub.urdf", "icub_description/srdf/icub.srdf"),
-    "pr2": ("pr2_description/urdf/pr2.urdf", "pr2_description/srdf/pr2.srdf"),
-}
-"""Robots whose shipped groups and end effectors the suggestions reach."""
-MOST_ACTIONS = 25
-
-
-def group_joints(robot: RobotModel) -> dict[str, frozenset[str]]:
-    """Return the active joints of each group; the virtual joint has one name."""
-    own = {joint.name for joint in robot.joints if joint.virtual}
-    return {
-        name: frozenset("virtual" if joint in own else joint for joint in group.active_joints)
-        for name, group in robot.semantics.groups.items()
-    }
-
-
-@pytest.mark.parametrize("name", sorted(BARS))
+@pytest.mark.parametrize("name", sorted(SHIPPED_SRDF))
 def test_every_group_and_end_effector_of_a_shipped_srdf_is_suggested(name: str) -> None:
-    shipped = described(*BARS[name])
-    session = EditSession(described(BARS[name][0]), SrdfText.empty(name, "new.srdf"), Path("/does/not/exist.srdf"))
-    wanted, effectors = set(group_joints(shipped).values()), shipped.semantics.end_effectors.values()
+    shipped = described(*SHIPPED_SRDF[name])
+    session = EditSession(
+        described(SHIPPED_SRDF[name][0]), SrdfText.empty(name, "new.srdf"), Path("/does/not/exist.srdf")
+    )
     actions = 0
-    while True:
-        made = session.robot
-        parents = {item.parent_link for item in made.semantics.end_effectors.values()}
-        missing = wanted - set(group_joints(made).values())
-        if not missing and {item.parent_link for item in effectors} <= parents:
-            break
+    while missing := [part for kind in missing_parts(session.robot, shipped) for part in kind]:
         # One press of *accept all*.
         text, added, failed = accept_all(session.bare, session.text)
         assert failed == ()
@@ -170,7 +136,9 @@ def test_every_group_and_end_effector_of_a_shipped_srdf_is_suggested(name: str) 
 
 
 def test_the_other_side_is_suggested_mirrored() -> None:
-    session = EditSession(described(BARS["pr2"][0]), SrdfText.empty("pr2", "n.srdf"), Path("/does/not/exist.srdf"))
+    session = EditSession(
+        described(SHIPPED_SRDF["pr2"][0]), SrdfText.empty("pr2", "n.srdf"), Path("/does/not/exist.srdf")
+    )
     left = {"l_shoulder_pan_joint": 0.5, "l_shoulder_lift_joint": 0.25, "l_upper_arm_roll_joint": 1.0}
     members = new.group_members(chains=[("l_shoulder_pan_link", "l_forearm_link")])
     session.change("group", lambda text: text.add([new.group("left_part", members)]))
