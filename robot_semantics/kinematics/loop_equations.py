@@ -377,6 +377,16 @@ _STEEP = 1e4
 """Largest dependent velocity per driven velocity that helps a prediction."""
 
 
+class LoopGap(NamedTuple):
+    """Largest distance [m] and largest angle [rad] by which loops stay open, as all reports show them."""
+
+    position: float
+    rotation: float
+
+    def __str__(self) -> str:
+        return f"{self.position:.3g} m and {self.rotation:.3g} rad"
+
+
 class LoopSolution(NamedTuple):
     """Configurations with closed loops.
 
@@ -398,6 +408,11 @@ class LoopSolution(NamedTuple):
     def start(cls, q: FloatArray) -> LoopSolution:
         """Return (n, size) positions without any loop yet."""
         return cls(np.array(q), np.ones(len(q), np.bool_), np.zeros(len(q)), np.zeros(len(q)), 0)
+
+    @property
+    def gap(self) -> LoopGap:
+        """How far the loops of all configurations stay open at most; 0 for no configuration."""
+        return LoopGap(float(np.max(self.position_error, initial=0.0)), float(np.max(self.rotation_error, initial=0.0)))
 
     def rows(self, at: IndexArray) -> LoopSolution:
         """Return the solutions of some of n configurations."""

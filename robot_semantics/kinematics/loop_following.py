@@ -21,6 +21,7 @@ from robot_semantics.kinematics.loop_equations import (
     IndexArray,
     Linkage,
     LoopEquations,
+    LoopGap,
     LoopSolution,
     LoopState,
 )
@@ -151,6 +152,11 @@ class TrackedLoops(NamedTuple):
     position_error: float
     rotation_error: float
     iterations: int
+
+    @property
+    def gap(self) -> LoopGap:
+        """How far the loops stay open."""
+        return LoopGap(self.position_error, self.rotation_error)
 
 
 class LinkageTracker:

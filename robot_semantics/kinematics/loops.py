@@ -44,9 +44,7 @@ class OpenLoopError(RobotSemanticsError):
     """Loops do not close at the given positions."""
 
     def __init__(self, loops: ClosedLoops, solution: LoopSolution, reason: str = "") -> None:
-        names = quoted([name for freedom in loops.freedoms for name in freedom.constraints], 9)
-        gap = f"{np.max(solution.position_error):.3g} m and {np.max(solution.rotation_error):.3g} rad"
-        super().__init__(reason or f"the loops of {names} do not close at these positions: they stay open by {gap}")
+        super().__init__(reason or f"{loops.title} do not close at these positions: they stay open by {solution.gap}")
 
 
 class ClosedLoops:
@@ -80,6 +78,11 @@ class ClosedLoops:
         if loops is not None and loops.problem:
             raise LoopError(loops.freedoms)
         return loops
+
+    @property
+    def title(self) -> str:
+        """The loops with the names of their constraints, as a message begins."""
+        return f"the loops of {quoted([name for freedom in self.freedoms for name in freedom.constraints], 9)}"
 
     @property
     def problem(self) -> str:

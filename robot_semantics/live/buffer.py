@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.kinematics.joint_space import JointSpace, with_state
+from robot_semantics.kinematics.loop_equations import LoopGap
 from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.kinematics.loops import ClosedLoops, LoopTracker
 from robot_semantics.live.joint_state import IndexArray, InputPlan, MessageJointValues, MovingJoints
@@ -259,7 +260,7 @@ class LoopCloser:
     Attributes:
         joints: (m,) bool, the moving joints of the loops, with their followers.
         is_open: True if a loop did not close after the last message; its joints keep their last closed positions.
-        position_error, rotation_error: how far the loops stayed open after the last message [m], [rad].
+        gap: how far the loops stayed open after the last message.
     """
 
     def __init__(self, loops: ClosedLoops, buffer: JointBuffer) -> None:
@@ -298,7 +299,7 @@ class LoopCloser:
         self._differences = np.full(len(owners), -1.0)
         self.is_open = False
         self._given = buffer.positions
-        self.position_error = self.rotation_error = 0.0
+        self.gap = LoopGap(0.0, 0.0)
         self._velocities_are_old = False
 
     def _leads_of(self, dependent: BoolArray) -> IndexArray:
@@ -383,7 +384,7 @@ class LoopCloser:
         self.is_open = not solution.closed
         if self.is_open:
             self._given = q
-        self.position_error, self.rotation_error = solution.position_error, solution.rotation_error
+        self.gap = solution.gap
         if compared.size and self._tracker.q is not None:
             at = self._compared[compared]
             off = q[at] - solution.q[at]

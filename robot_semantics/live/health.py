@@ -77,14 +77,13 @@ class Health:
 
     def _check_loops(self, closer: LoopCloser) -> None:
         if closer.is_open and not self.loops_are_open:
-            gap = f"{closer.position_error:.3g} m and {closer.rotation_error:.3g} rad"
-            self._report(f"loops stay open by {gap}; their joints keep the last positions at which they closed")
+            self._report(f"loops stay open by {closer.gap}; their joints keep the last positions at which they closed")
         elif self.loops_are_open and not closer.is_open:
             self._info("all loops close again")
         self.loops_are_open = closer.is_open
         self.loops = {
-            "loop residual [m]": f"{closer.position_error:.3g}",
-            "loop residual [rad]": f"{closer.rotation_error:.3g}",
+            "loop residual [m]": f"{closer.gap.position:.3g}",
+            "loop residual [rad]": f"{closer.gap.rotation:.3g}",
             **{f"passive joint off by: {name}": f"{off:.3g}" for name, off in closer.take_differences().items()},
         }
 

@@ -110,19 +110,19 @@ def test_out_of_reach_the_last_positions_are_held_and_the_residual_is_reported(m
     assert robot.loops is not None
     assert robot.loops.is_open
     gap = np.hypot(0.3 * np.cos(1.59) - 0.5, 0.3 * np.sin(1.59)) - 0.45
-    assert robot.loops.position_error == pytest.approx(gap, abs=5e-4)
+    assert robot.loops.gap.position == pytest.approx(gap, abs=5e-4)
     assert said[0].startswith("loops stay open by 0.0")
     with monkeypatch.context() as patch:
         # At rest there, nothing is computed again.
         patch.delattr(loop_tracker, "follow_loops")
         feed(robot, 999, crank=1.59)
     assert robot.loops.is_open
-    assert robot.loops.position_error == pytest.approx(gap, abs=5e-4)
+    assert robot.loops.gap.position == pytest.approx(gap, abs=5e-4)
     assert np.array_equal(robot.values.positions, before)
     # A passive joint alone does not bring the crank back into reach.
     feed(robot, 1000, rocker=before[2])
     assert robot.loops.is_open
-    assert robot.loops.position_error == pytest.approx(gap, abs=5e-4)
+    assert robot.loops.gap.position == pytest.approx(gap, abs=5e-4)
     feed(robot, 1001, crank=0.5)
     health.update(robot, 0)
     assert said[1:] == ["all loops close again"]

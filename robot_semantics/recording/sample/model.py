@@ -21,7 +21,7 @@ from robot_semantics.base.names import quoted
 from robot_semantics.base.record import record
 from robot_semantics.kinematics.forward import kinematics_of
 from robot_semantics.kinematics.joint_space import JointSpace, MimicMap, followings
-from robot_semantics.kinematics.loop_equations import IndexArray
+from robot_semantics.kinematics.loop_equations import IndexArray, LoopSolution
 from robot_semantics.kinematics.loop_freedom import LoopError
 from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.kinematics.motions import PositionBlend, UnusablePose, joint_motion
@@ -91,9 +91,7 @@ class LoopColumns:
             self._last = first.q if first.closed else self._loops.home.q[0]
         solution = self._loops.close_series(known, self._last)
         self._last = solution.q[-1]
-        self._report(
-            measured, solution.q, solution.closed, np.maximum(solution.position_error, solution.rotation_error)
-        )
+        self._report(measured, solution)
         speeds, determined = self._loops.velocities(solution.q, np.nan_to_num(v[rows]))
         rates_known = np.isfinite(v[rows])[:, np.concatenate([self._rates(name) for name in self._driven])].all(axis=1)
         ages = series.joint_age_ns[rows][:, [series.joints.index(name) for name in self._driven]].max(axis=1)
@@ -108,14 +106,15 @@ class LoopColumns:
     def _rates(self, name: str) -> IndexArray:
         return np.arange(self._loops.space.velocity_size)[self._loops.space.joint_velocities[name]]
 
-    def _report(self, measured: FloatArray, closed: FloatArray, fine: BoolArray, residual: FloatArray) -> None:
+    def _report(self, measured: FloatArray, solution: LoopSolution) -> None:
         """Warn about loops that do not close, and about measured passive joints elsewhere; each kind once."""
-        names = quoted([name for freedom in self._loops.freedoms for name in freedom.constraints], 9)
-        if not fine.all() and "open" not in self._reported:
+        is_open = ~solution.closed
+        if is_open.any() and "open" not in self._reported:
             self._reported.add("open")
             text = (
-                f"the loops of {names} do not close at {int((~fine).sum())} times; they stay open by up to "
-                f"{residual[~fine].max():.3g} m or rad, and their joints keep the last positions at which they close"
+                f"{self._loops.title} do not close at {int(is_open.sum())} times; they stay open by up to "
+                f"{solution.rows(np.flatnonzero(is_open)).gap}, and their joints keep the last positions at which they"
+                " close"
             )
             self._problems.warning("loop-open", text, self._place)
         space = self._loops.space
@@ -123,7 +122,7 @@ class LoopColumns:
             joint, where = space.model.joint(name), space.joint_positions[name]
             if joint.position_count != 1 or name in self._reported:
                 continue
-            off = measured[:, where] - closed[:, where]
+            off = measured[:, where] - solution.q[:, where]
             worst = float(np.nanmax(np.abs(wrapped_angles(off) if joint.motion.wraps else off), initial=0.0))
             if worst > MIMIC_TOLERANCE:
                 self._reported.add(name)
