@@ -29,7 +29,7 @@ from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.live_parameters import LiveParameters
 from robot_semantics.ros.node.monitor import Monitor
 from robot_semantics.ros.node.outputs import Outputs, TransformRepeater
-from robot_semantics.ros.node.robot_states import StateSampler
+from robot_semantics.ros.node.robot_states import Parts, StateSampler
 from robot_semantics.ros.node.robots import RobotRegistry
 from robot_semantics.ros.node.served_robot import RobotInterface, declare_robot
 from robot_semantics.ros.node.world_frames import WorldFrames
@@ -184,17 +184,17 @@ class ConfiguredNode:
         closing.callback(frames.stop)
         self._inputs = inputs = Inputs(robots, outputs, frames, raw=raw)
         self._unmoved = unmoved = TransformRepeater(robots, outputs)
-        states = StateSampler(robots, inputs, outputs, frames, unmoved)
+        parts = Parts(robots, inputs, outputs, frames, unmoved)
         self._live.start()
         closing.callback(self._live.stop)
-        self._monitor = Monitor(robots, inputs, outputs, frames)
+        self._monitor = Monitor(parts)
         closing.callback(self._monitor.stop)
-        self._services = self._make_services(states, closing)
+        self._services = self._make_services(parts, closing)
         jump = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True)
         jumps = node.get_clock().create_jump_callback(jump, post_callback=node.guarded(self._on_clock_jump, "clock"))
         closing.callback(jumps.unregister)
 
-    def _make_services(self, states: StateSampler, closing: ExitStack) -> Services | None:
+    def _make_services(self, parts: Parts, closing: ExitStack) -> Services | None:
         """Make the services with our own interfaces; without the interface package, report this and do the rest."""
         try:
             from robot_semantics.ros.node.services import Services
@@ -206,7 +206,7 @@ class ConfiguredNode:
                 " and snapshots are off; build it in the workspace beside this package, and source it"
             )
             return None
-        return Services(self.robots, states, self._frames, self._monitor, self._live, closing)
+        return Services(parts, StateSampler(parts), self._monitor, self._live, closing)
 
     def _replace(self, served: RobotInterface, description: Description, robot: RunningRobot, changed: Values) -> None:
         """Replace a robot and publish all that depends on it."""

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.nanoseconds import float_seconds
+from robot_semantics.base.record import record
 from robot_semantics.live.health import SenderRow, state_of
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.samples import RobotSample, RootStatement, WorldSample
@@ -42,14 +43,33 @@ class DescriptionChangedError(RobotSemanticsError):
     """A robot got another description while a state was made for it."""
 
 
+@record(frozen=True, slots=True)
+class Parts:
+    """The parts of a configured node that receive and send; those that watch the robots use most of them.
+
+    Attributes:
+        unmoved: repeats the transforms of robots whose joints send nothing.
+
+    """
+
+    robots: RobotRegistry
+    inputs: Inputs
+    outputs: Outputs
+    frames: WorldFrames
+    unmoved: TransformRepeater
+
+
 class StateSampler:
     """Samples the robots for services and topics, and restores values of snapshots."""
 
-    def __init__(
-        self, robots: RobotRegistry, inputs: Inputs, outputs: Outputs, frames: WorldFrames, unmoved: TransformRepeater
-    ) -> None:
-        self._robots, self._inputs, self._outputs, self._frames = robots, inputs, outputs, frames
-        self._unmoved = unmoved
+    def __init__(self, parts: Parts) -> None:
+        self._robots, self._inputs, self._outputs, self._frames = (
+            parts.robots,
+            parts.inputs,
+            parts.outputs,
+            parts.frames,
+        )
+        self._unmoved = parts.unmoved
         self._reference = Reference()
 
     def sample(self, names: Iterable[str] = ()) -> WorldSample:

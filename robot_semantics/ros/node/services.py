@@ -55,12 +55,10 @@ from robot_semantics.ros.messages.world_messages import world_to_message
 from robot_semantics.ros.node.collision_action import CollisionAction
 from robot_semantics.ros.node.live_parameters import LiveParameters, Replacement
 from robot_semantics.ros.node.monitor import Monitor
-from robot_semantics.ros.node.robot_states import StateSampler
-from robot_semantics.ros.node.robots import RobotRegistry
+from robot_semantics.ros.node.robot_states import Parts, StateSampler
 from robot_semantics.ros.node.served_robot import DESCRIPTIONS, RobotInterface
 from robot_semantics.ros.node.snapshots import Snapshots
 from robot_semantics.ros.node.world import World, WorldCapture
-from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running import qos
 from robot_semantics.srdf.edit import SrdfText, checked_name
 from robot_semantics.srdf.new import group_state
@@ -419,9 +417,8 @@ class Services:
 
     def __init__(
         self,
-        robots: RobotRegistry,
+        parts: Parts,
         states: StateSampler,
-        frames: WorldFrames,
         monitor: Monitor,
         live: LiveParameters,
         closing: ExitStack,
@@ -432,15 +429,16 @@ class Services:
             ParameterError: a parameter is invalid.
 
         """
+        robots = parts.robots
         self._robots, self._states, self._monitor = robots, states, monitor
         for served in robots.served:
             closing.callback(CollisionAction(served).destroy)
             DescriptionService(served, live)
             GroupServices(served, robots.lock, lambda: robots.settings.state_tolerance, states.refresh)
-        world = World(robots, states, frames)
-        self.world = WorldServices(robots, states, world)
+        world = World(robots, states, parts.frames)
+        self.world = WorldServices(world)
         monitor.watch(self.world.subscribers_changed, self.world.follow_subscribers)
-        Snapshots(robots, states, world, frames)
+        Snapshots(world)
 
     def offer_status(self) -> None:
         """Offer ``~/get_status``, after everything else: a client calls a service as soon as it appears."""
@@ -499,10 +497,10 @@ class WorldServices:
     The state is made only for subscribers; without them the executor sleeps.
     """
 
-    def __init__(self, robots: RobotRegistry, states: StateSampler, world: World) -> None:
-        self._robots, self._states, self._world = robots, states, world
+    def __init__(self, world: World) -> None:
+        self._world, self._robots, self._states = world, world.robots, world.states
         self._publisher = self._new_publisher()
-        robots.node.create_service(
+        self._robots.node.create_service(
             GetWorldState, "~/get_world_state", self._get_world_state, callback_group=world.group
         )
         self._frequency_hz = 0.0

@@ -27,10 +27,7 @@ from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.world_messages import item_messages, note_messages
 from robot_semantics.ros.node.background import in_background
 from robot_semantics.ros.node.parameters import SNAPSHOTS
-from robot_semantics.ros.node.robot_states import StateSampler
-from robot_semantics.ros.node.robots import RobotRegistry
 from robot_semantics.ros.node.world import World, WorldCapture
-from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running.parameter_table import ParameterError
 from robot_semantics.ros.simulators.simulator_client import RemoteReport, RemoteSimulator
 from robot_semantics.simulation.world_spec import check_magnitudes
@@ -54,10 +51,7 @@ class Restore:
 
     def __init__(
         self,
-        robots: RobotRegistry,
-        states: StateSampler,
         world: World,
-        frames: WorldFrames,
         state: WorldState,
         models: Sequence[str] = (),
         *,
@@ -66,7 +60,7 @@ class Restore:
         find: FileFinder | None = None,
     ) -> None:
         """`models` are the requested ones, by default all; `find` gives the files that the state names."""
-        self.robots, self.states, self.world, self.frames = robots, states, world, frames
+        self.world, self.robots, self.states = world, world.robots, world.states
         self.state, self.find = state, find
         self.partial, self.dry_run = partial, dry_run
         self.wanted = tuple(models) or tuple(model.name for model in state.models)
@@ -105,7 +99,7 @@ class Restore:
                 self.states.restore(robot.name, robot.model, state, stamp_ns)
         if clients:
             # The time may have been set back.
-            self.frames.forget()
+            self.world.frames.forget()
         return replace(report, applied=bool(report.restored) or report.complete)
 
     # --- the node's robots
@@ -303,14 +297,14 @@ def _standing(state: WorldState, live: LiveWorld) -> list[Frame]:
 class Snapshots:
     """Offers ``~/save_snapshot``, ``~/restore_snapshot``, ``~/list_snapshots`` and ``~/delete_snapshot``."""
 
-    def __init__(self, robots: RobotRegistry, states: StateSampler, world: World, frames: WorldFrames) -> None:
+    def __init__(self, world: World) -> None:
         """Declare the parameters and offer the services.
 
         Raises:
             ParameterError: a parameter is invalid.
         """
-        self._robots, self._states, self._world, self._frames = robots, states, world, frames
-        node = robots.node
+        self._world, self._robots = world, world.robots
+        node = world.robots.node
         values = node.declare_table(SNAPSHOTS)
         try:
             self._store = SnapshotStore.of_node(
@@ -363,10 +357,7 @@ class Snapshots:
         diagnostics = Diagnostics()
         state, find = await in_background(self._robots.node, self._read, request, diagnostics)
         restore = Restore(
-            self._robots,
-            self._states,
             self._world,
-            self._frames,
             state,
             tuple(request.models),
             partial=request.partial,

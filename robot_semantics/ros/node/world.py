@@ -57,17 +57,25 @@ class WorldCapture:
 
 
 class World:
-    """Takes the state of the whole world, and knows its simulators."""
+    """Takes the state of the whole world, and knows its simulators.
+
+    Attributes:
+        robots: the robots of the node.
+        states: samples and restores their values.
+        frames: the transforms of other nodes.
+        group: the callback group of the services that wait for simulators.
+
+    """
 
     def __init__(self, robots: RobotRegistry, states: StateSampler, frames: WorldFrames) -> None:
-        self._robots, self._states, self._frames = robots, states, frames
+        self.robots, self.states, self.frames = robots, states, frames
         # A callback waits here for simulators, whose answers come by callbacks of the same node.
         self.group = ReentrantCallbackGroup()
         self._clients: dict[str, RemoteSimulator] = {}
 
     def simulators(self) -> list[RemoteSimulator]:
         """Return the simulators in the parameters."""
-        names = self._robots.settings.simulators
+        names = self.robots.settings.simulators
         for name in set(self._clients) - set(names):
             self._clients.pop(name).destroy()
         for name in names:
@@ -83,22 +91,22 @@ class World:
 
         """
         if not name.startswith((ENTITIES, CONTROLLED)):
-            return SimulatorClient(self._robots.node, name, self.group)
+            return SimulatorClient(self.robots.node, name, self.group)
         try:
             if name.startswith(CONTROLLED):
                 from robot_semantics.ros.simulators.controlled_simulator import ControlledSimulator
 
                 bare = name.removeprefix(CONTROLLED)
-                return ControlledSimulator(self._robots.node, bare, self.group, self._robots_as_entities)
+                return ControlledSimulator(self.robots.node, bare, self.group, self._robots_as_entities)
             from robot_semantics.ros.simulators.entity_simulator import EntitySimulator
         except ImportError as error:
             raise SimulatorError(f"simulator '{name}' needs the ROS package '{error.name}'") from error
-        return EntitySimulator(self._robots.node, name.removeprefix(ENTITIES), self.group)
+        return EntitySimulator(self.robots.node, name.removeprefix(ENTITIES), self.group)
 
     def _robots_as_entities(self) -> dict[str, RobotModel]:
         """Return the robots by their names in simulators."""
-        entity_of = self._robots.settings.entity_of
-        return {entity_of.get(robot.name, robot.name): robot.model for robot in self._states.sample().robots}
+        entity_of = self.robots.settings.entity_of
+        return {entity_of.get(robot.name, robot.name): robot.model for robot in self.states.sample().robots}
 
     def own(
         self,
@@ -112,13 +120,13 @@ class World:
         """Return the node's own data: its robots and TF. Arguments and errors are those of `live_world`."""
         return live_world(
             sample,
-            self._frames.received(),
+            self.frames.received(),
             elsewhere=elsewhere,
             other_models=simulated_models,
-            left_out=self._frames.left_out(),
+            left_out=self.frames.left_out(),
             link_names=link_names,
-            publishers=self._frames.publishers,
-            all_frames=bool(self._robots.node.get_parameter("snapshots.frames").value),
+            publishers=self.frames.publishers,
+            all_frames=bool(self.robots.node.get_parameter("snapshots.frames").value),
             max_age_ns=max_age_ns,
         )
 
@@ -136,7 +144,7 @@ class World:
 
         """
         simulated, missing, arrived_ns = await self._simulated(hold=hold)
-        sample = self._states.sample()
+        sample = self.states.sample()
         if arrived_ns is not None:
             # The time of the whole world is the simulator's. Its clock is another one: ages are differences of arrival.
             sample = replace(sample, received_ns=arrived_ns)
@@ -186,11 +194,11 @@ class World:
 
     def as_robots(self, state: WorldState) -> WorldState:
         """Return a simulator's state with its entities renamed to the robots' names."""
-        return _renamed(state, self._robots.settings.simulated_entities)
+        return _renamed(state, self.robots.settings.simulated_entities)
 
     def as_entities(self, state: WorldState) -> WorldState:
         """Return a state with its robots renamed to the entities' names."""
-        return _renamed(state, self._robots.settings.entity_of)
+        return _renamed(state, self.robots.settings.entity_of)
 
 
 def _link_names(states: Iterable[WorldState]) -> set[str]:
