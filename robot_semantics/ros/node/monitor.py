@@ -19,7 +19,7 @@ from robot_semantics.base.names import quoted, shown
 from robot_semantics.live.health import Health
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.settings import Source
-from robot_semantics.ros.node.robot_states import Parts
+from robot_semantics.ros.node.robot_states import NodeParts
 from robot_semantics.ros.node.served_robot import RobotInterface
 from robot_semantics.ros.running import qos
 from robot_semantics.ros.running.node_names import NamePatience
@@ -36,7 +36,7 @@ _MOST_NAMED = 10
 class Monitor:
     """Checks every robot, logs changes of its health, and publishes diagnostics."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: NodeParts) -> None:
         robots, inputs, outputs, frames = parts.robots, parts.inputs, parts.outputs, parts.frames
         self._robots, self._inputs, self._outputs, self._frames = robots, inputs, outputs, frames
         node = robots.node

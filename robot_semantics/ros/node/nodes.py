@@ -29,7 +29,7 @@ from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.live_parameters import LiveParameters
 from robot_semantics.ros.node.monitor import Monitor
 from robot_semantics.ros.node.outputs import Outputs, TransformRepeater
-from robot_semantics.ros.node.robot_states import Parts, StateSampler
+from robot_semantics.ros.node.robot_states import NodeParts, StateSampler
 from robot_semantics.ros.node.robots import RobotRegistry
 from robot_semantics.ros.node.served_robot import RobotInterface, declare_robot
 from robot_semantics.ros.node.world_frames import WorldFrames
@@ -184,7 +184,7 @@ class ConfiguredNode:
         closing.callback(frames.stop)
         self._inputs = inputs = Inputs(robots, outputs, frames, raw=raw)
         self._unmoved = unmoved = TransformRepeater(robots, outputs)
-        parts = Parts(robots, inputs, outputs, frames, unmoved)
+        parts = NodeParts(robots, inputs, outputs, frames, unmoved)
         self._live.start()
         closing.callback(self._live.stop)
         self._monitor = Monitor(parts)
@@ -194,7 +194,7 @@ class ConfiguredNode:
         jumps = node.get_clock().create_jump_callback(jump, post_callback=node.guarded(self._on_clock_jump, "clock"))
         closing.callback(jumps.unregister)
 
-    def _make_services(self, parts: Parts, closing: ExitStack) -> Services | None:
+    def _make_services(self, parts: NodeParts, closing: ExitStack) -> Services | None:
         """Make the services with our own interfaces; without the interface package, report this and do the rest."""
         try:
             from robot_semantics.ros.node.services import Services

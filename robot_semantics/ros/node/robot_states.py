@@ -44,7 +44,7 @@ class DescriptionChangedError(RobotSemanticsError):
 
 
 @record(frozen=True, slots=True)
-class Parts:
+class NodeParts:
     """The parts of a configured node that receive and send; those that watch the robots use most of them.
 
     Attributes:
@@ -62,7 +62,7 @@ class Parts:
 class StateSampler:
     """Samples the robots for services and topics, and restores values of snapshots."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: NodeParts) -> None:
         self._robots, self._inputs, self._outputs, self._frames = (
             parts.robots,
             parts.inputs,

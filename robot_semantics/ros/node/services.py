@@ -55,7 +55,7 @@ from robot_semantics.ros.messages.world_messages import world_to_message
 from robot_semantics.ros.node.collision_action import CollisionAction
 from robot_semantics.ros.node.live_parameters import LiveParameters, Replacement
 from robot_semantics.ros.node.monitor import Monitor
-from robot_semantics.ros.node.robot_states import Parts, StateSampler
+from robot_semantics.ros.node.robot_states import NodeParts, StateSampler
 from robot_semantics.ros.node.served_robot import DESCRIPTIONS, RobotInterface
 from robot_semantics.ros.node.snapshots import Snapshots
 from robot_semantics.ros.node.world import World, WorldCapture
@@ -417,7 +417,7 @@ class Services:
 
     def __init__(
         self,
-        parts: Parts,
+        parts: NodeParts,
         states: StateSampler,
         monitor: Monitor,
         live: LiveParameters,
