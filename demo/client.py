@@ -25,7 +25,7 @@ from tf2_ros import Buffer, TransformException, TransformListener
 
 from demo.failure import DemoError
 
-WAIT_S = 30.0
+WAIT_S = 60.0
 
 
 class Client:
