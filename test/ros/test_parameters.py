@@ -92,6 +92,10 @@ def test_every_default_passes_its_own_check() -> None:
         ("world_state_frequency", 1e6, "must be at most 100, not 1000000.0"),
         ("diagnostics_period", 1e-9, "must be 0 or at least 0.01, not 1e-09"),
         ("publish_frequency", True, "must be a finite number, not true"),
+        ("frame_prefix", "a\x1b[31m/", "the name of a frame, 'a\\x1b[31m/f', has a control character"),
+        ("left.frame_prefix", " ", "the name of a frame, ' f', begins or ends with white space"),
+        ("virtual_joints.base.parent_frame", "\n", "the name of a frame, '\\n', is blank"),
+        ("virtual_joints.base.base_frame", "a\x00", "has a control character"),
     ],
 )
 def test_a_value_that_means_nothing_says_what_is_expected(name: str, value: Any, message: str) -> None:

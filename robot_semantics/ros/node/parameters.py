@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from robot_semantics.base.names import shown
 from robot_semantics.base.nanoseconds import whole_nanoseconds
 from robot_semantics.base.record import record
 from robot_semantics.live.settings import Invalid, RobotSettings, Source, VirtualJointSettings
@@ -19,6 +20,25 @@ from robot_semantics.ros.running import parameter_table as checks
 from robot_semantics.ros.running.parameter_table import Parameter, Values
 from robot_semantics.transforms.pose import six
 from robot_semantics.usdf.snapshots import DEFAULT_FOLDER
+from robot_semantics.usdf.validity import name_fault
+
+
+def _frame(name: str, value: object) -> None:
+    """Check that a frame may have this name; it may be empty."""
+    _check_frame(name, checks.text(name, value))
+
+
+def _frame_prefix(name: str, value: object) -> None:
+    """Check that the name of a frame may begin so."""
+    text = checks.text(name, value)
+    _check_frame(name, text + "f" if text else "")
+
+
+def _check_frame(name: str, frame: str) -> None:
+    fault = name_fault(frame) if frame else None
+    if fault is not None:
+        raise checks.ParameterError(f"parameter '{name}': the name of a frame, '{shown(frame)}', {fault}")
+
 
 ROBOT: tuple[Parameter, ...] = (
     Parameter("robot_description", "", "The robot's URDF, as text.", checks.text),
@@ -42,7 +62,10 @@ ROBOT: tuple[Parameter, ...] = (
         read_only=True,
     ),
     Parameter(
-        "frame_prefix", "", "Put before the name of every link on TF; not before a virtual joint's parent.", checks.text
+        "frame_prefix",
+        "",
+        "Put before the name of every link on TF; not before a virtual joint's parent.",
+        _frame_prefix,
     ),
     Parameter("publish_frequency", 20.0, "Highest rate at which a joint's transform is sent [Hz].", checks.positive),
     Parameter("ignore_timestamp", False, "Publish every joint state, whatever its stamp and rate.", checks.flag),
@@ -88,8 +111,8 @@ VIRTUAL_JOINT: tuple[Parameter, ...] = (
         "x y z [m] roll pitch yaw [rad] of the root link in the parent frame, with source or type fixed.",
         checks.pose,
     ),
-    Parameter("parent_frame", "", "TF name of the parent frame; empty: the SRDF's.", checks.text),
-    Parameter("base_frame", "", "Another name of the root link, in odometry and on TF; empty: none.", checks.text),
+    Parameter("parent_frame", "", "TF name of the parent frame; empty: the SRDF's.", _frame),
+    Parameter("base_frame", "", "Another name of the root link, in odometry and on TF; empty: none.", _frame),
 )
 """Those below ``virtual_joints.NAME``, with `models` below ``MODEL.virtual_joints.NAME``."""
 
