@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import robot_semantics
 
@@ -36,8 +38,38 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 
 
+class Content(NamedTuple):
+    """What the tests count in a module, from one walk over it."""
+
+    imports: list[ast.ImportFrom]
+    functions: dict[str, int]
+    """Complexity by line and name."""
+    classes: list[str]
+    any_lines: set[int]
+
+
+@cache
 def modules() -> dict[str, str]:
     return {str(path.relative_to(PACKAGE)): path.read_text() for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+@cache
+def contents() -> dict[str, Content]:
+    return {path: content(text) for path, text in modules().items()}
+
+
+def content(text: str) -> Content:
+    found = Content([], {}, [], set())
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom):
+            found.imports.append(node)
+        elif isinstance(node, FUNCTIONS):
+            found.functions[f"{node.lineno} {node.name}"] = complexity(node)
+        elif isinstance(node, ast.ClassDef):
+            found.classes.append(node.name)
+        elif isinstance(node, ast.Name) and node.id == "Any":
+            found.any_lines.add(node.lineno)
+    return found
 
 
 def complexity(function: ast.AST) -> int:
@@ -115,19 +147,18 @@ def halves() -> dict[str, str]:
     texts = modules()
     names = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in texts}
     importers: dict[str, set[str]] = {}
-    for path, text in texts.items():
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.ImportFrom):
-                module = (node.module or "").removeprefix("robot_semantics.")
-                for name in (module, *(f"{module}.{alias.name}" for alias in node.names)):
-                    if name in names and names[name] != path:
-                        importers.setdefault(names[name], set()).add(path)
+    for path, found in contents().items():
+        for node in found.imports:
+            module = (node.module or "").removeprefix("robot_semantics.")
+            for name in (module, *(f"{module}.{alias.name}" for alias in node.names)):
+                if name in names and names[name] != path:
+                    importers.setdefault(names[name], set()).add(path)
     return {
-        path: next(iter(found))
-        for path, found in importers.items()
-        if len(found) == 1
+        path: next(iter(others))
+        for path, others in importers.items()
+        if len(others) == 1
         and Path(path).name != "__init__.py"
-        and {Path(path).parent} == {Path(other).parent for other in found}
+        and {Path(path).parent} == {Path(other).parent for other in others}
     }
 
 
@@ -145,10 +176,9 @@ def test_modules_that_are_apart_for_their_length_would_be_too_long_together() ->
 
 def test_no_function_is_more_complex_than_a_reader_can_follow() -> None:
     found = {
-        f"{path}:{node.lineno} {node.name}": complexity(node)
-        for path, text in modules().items()
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, FUNCTIONS)
+        f"{path}:{function}": value
+        for path, content in contents().items()
+        for function, value in content.functions.items()
     }
     assert {name: value for name, value in found.items() if value > MOST_COMPLEX} == {}
 
@@ -175,18 +205,12 @@ def f(a, b):
 
 def test_a_class_has_a_name_of_its_own() -> None:
     homes: dict[str, list[str]] = {}
-    for path, text in modules().items():
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.ClassDef):
-                homes.setdefault(node.name, []).append(path)
+    for path, found in contents().items():
+        for name in found.classes:
+            homes.setdefault(name, []).append(path)
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
 def test_any_stays_rare() -> None:
-    lines = {
-        (path, node.lineno)
-        for path, text in modules().items()
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Name) and node.id == "Any"
-    }
-    assert len(lines) <= MOST_ANY, f"{len(lines)} lines with Any: name the type, or a Protocol with what is used of it"
+    count = sum(len(found.any_lines) for found in contents().values())
+    assert count <= MOST_ANY, f"{count} lines with Any: name the type, or a Protocol with what is used of it"

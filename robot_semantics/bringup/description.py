@@ -148,18 +148,18 @@ def _limits_are_within_the_urdf(block: ControlBlock, joints: Mapping[str, JointM
                     yield ControlProblem(limit.at, "limit-above-urdf", message, severity=Severity.WARNING)
 
 
-class _Limit(NamedTuple):
+class _StatedLimit(NamedTuple):
     value: float
     at: int
 
 
-def _limit(interface: ControlInterface, name: str) -> _Limit | None:
+def _limit(interface: ControlInterface, name: str) -> _StatedLimit | None:
     """Return the ``min`` or ``max`` of an interface; None if it is missing, not a number or not enforced."""
     given = {parameter.name: parameter for parameter in interface.parameters}
     parameter = given.get(name)
     if parameter is None or not interface.limited or not parameter.value or _not_a_number(parameter):
         return None
-    return _Limit(number(parameter.value), parameter.at)
+    return _StatedLimit(number(parameter.value), parameter.at)
 
 
 def _not_a_number(parameter: ControlParameter) -> str:

@@ -96,7 +96,7 @@ def fit_link(task: FitTask) -> Fit:
 
 
 def _fit(task: FitTask) -> Fit:
-    link = _Link(task)
+    link = _LinkSurface(task)
     if task.count is not None:
         return link.fit(task.count)
     limit = task.overshoot or 0.0
@@ -120,7 +120,7 @@ def _fit(task: FitTask) -> Fit:
     return best
 
 
-class _Link:
+class _LinkSurface:
     """The surface of a link, and fits to it."""
 
     def __init__(self, task: FitTask) -> None:

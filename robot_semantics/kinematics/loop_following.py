@@ -168,7 +168,7 @@ class LinkageTracker:
     def __init__(self, linkage: Linkage) -> None:
         """Prepare for a linkage; no configuration is known yet."""
         self._linkage = linkage
-        self._chain = _Chain.of(linkage.equations) if linkage.dependent.size else None
+        self._chain = _PreparedLinkage.of(linkage.equations) if linkage.dependent.size else None
         # The last motion of the driven joints, and what the last prediction by slopes missed: it grows with the square.
         self._slopes = np.zeros((0, 0))
         self._way = np.zeros(linkage.driven.size)
@@ -216,7 +216,7 @@ class LinkageTracker:
         )
 
     def _predicted(
-        self, chain: _Chain, start: FloatArray, q: FloatArray, driven_motion: FloatArray
+        self, chain: _PreparedLinkage, start: FloatArray, q: FloatArray, driven_motion: FloatArray
     ) -> TrackedLoops | None:
         """Return the closed configuration after a short `driven_motion`; None if it is not certain."""
         if not self._slopes.size:
@@ -233,7 +233,7 @@ class LinkageTracker:
             self._bend, self._way = q[at] - predicted + bend, driven_motion
         return found
 
-    def _newton(self, chain: _Chain, q: FloatArray) -> TrackedLoops | None:
+    def _newton(self, chain: _PreparedLinkage, q: FloatArray) -> TrackedLoops | None:
         """Close the loops near the predicted `q` (size,), in place; return None if that is not certain."""
         places, before = self._linkage.ordered_places, np.inf
         inverse = None
@@ -259,7 +259,7 @@ class LinkageTracker:
         return None
 
 
-class _Chain:
+class _PreparedLinkage:
     """The links of a linkage whose joints only turn or slide, for one configuration."""
 
     def __init__(self, equations: LoopEquations) -> None:
@@ -287,7 +287,7 @@ class _Chain:
         self._rows = equations.rows @ _linear_errors(equations)
 
     @classmethod
-    def of(cls, equations: LoopEquations) -> _Chain | None:
+    def of(cls, equations: LoopEquations) -> _PreparedLinkage | None:
         """Return the chain; None if a joint is planar or floating."""
         single = all(joint.velocity_count <= 1 for joint in equations.local.joints)
         return cls(equations) if single else None
@@ -354,13 +354,13 @@ def close_in_order(linkage: Linkage, before: FloatArray, q: FloatArray) -> LoopS
 
     A row at which the loops do not close has the positions of the row before.
     """
-    series, last = _Series(linkage, before, q), 0
+    series, last = _OrderedRows(linkage, before, q), 0
     while last < len(q):
         last = series.close(last)
     return series.result.rows(np.arange(1, len(q) + 1))
 
 
-class _Series:
+class _OrderedRows:
     """Rows in order of time; row 0 is the closed configuration before them.
 
     Anchors are rows a short way apart. They are closed one after another, the rows between them together.

@@ -141,6 +141,7 @@ for words in json.loads(sys.argv[1]):
     os._exit(0)"""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="one process for all commands needs fork")
 def test_the_parser_of_every_command_imports_few_modules_and_no_large_library(tmp_path: Path) -> None:
     operations = [(name, operation) for name in COMMANDS for operation in command_of(name).operations]

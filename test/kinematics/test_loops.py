@@ -94,7 +94,9 @@ def test_a_hundred_turns_stay_on_their_branch_and_need_few_steps() -> None:
         assert one.iterations <= 3
 
 
-@pytest.mark.parametrize("lengths", [FOUR_BAR, (0.4, 0.3, 0.3, 0.3), (0.4, 0.1, 0.4, 0.1)])
+@pytest.mark.parametrize(
+    "lengths", [FOUR_BAR, pytest.param((0.4, 0.3, 0.3, 0.3), marks=pytest.mark.slow), (0.4, 0.1, 0.4, 0.1)]
+)
 def test_a_series_has_the_results_of_closing_row_after_row(lengths: tuple[float, ...]) -> None:
     loops = loops_of(four_bar(lengths))
     rng, rows = np.random.default_rng(4), np.arange(120)

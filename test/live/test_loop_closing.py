@@ -218,7 +218,7 @@ def test_a_passive_joint_that_no_loop_fixes_keeps_its_newest_position() -> None:
 def test_before_the_first_message_the_loops_are_not_said_to_be_open() -> None:
     loops = running(four_bar()).loops
     assert loops is not None
-    assert (loops.is_open, loops.position_error, loops.rotation_error) == (False, 0.0, 0.0)
+    assert (loops.is_open, loops.gap) == (False, (0.0, 0.0))
     assert loops.take_differences() == {}
 
 

@@ -116,7 +116,7 @@ def take_rows(values: Array, rows: IntArray) -> Array:
     return np.asarray(values[rows])
 
 
-class _Column:
+class _StoredArray:
     """One growing array: the newest blocks are in memory, older ones in its file."""
 
     def __init__(self) -> None:
@@ -146,11 +146,11 @@ class Columns:
         self.folder = folder
         self._limit = in_memory_bytes
         self._held = 0
-        self._groups: dict[GroupKey, dict[str, _Column]] = {}
+        self._groups: dict[GroupKey, dict[str, _StoredArray]] = {}
 
     def add_rows(self, key: GroupKey, arrays: Mapping[str, Array]) -> None:
         """Add a block of rows to a group; all arrays have the same length, and all blocks the same names."""
-        columns = self._groups.setdefault(key, {name: _Column() for name in arrays})
+        columns = self._groups.setdefault(key, {name: _StoredArray() for name in arrays})
         for name, array in arrays.items():
             columns[name].blocks.append(array)
             self._held += array.nbytes
@@ -169,7 +169,7 @@ class Columns:
             self._spill(self.folder)
         return {key: dict(self._arrays(number, columns)) for number, (key, columns) in enumerate(self._groups.items())}
 
-    def _arrays(self, number: int, columns: Mapping[str, _Column]) -> Iterator[tuple[str, Array]]:
+    def _arrays(self, number: int, columns: Mapping[str, _StoredArray]) -> Iterator[tuple[str, Array]]:
         for name, column in columns.items():
             if not column.spilled or self.folder is None:
                 yield name, column.blocks[0] if len(column.blocks) == 1 else np.concatenate(column.blocks)

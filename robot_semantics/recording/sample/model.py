@@ -135,7 +135,7 @@ PLANE_TOLERANCE = 1e-6
 
 
 @record(frozen=True)
-class _Joint:
+class _SampledJoint:
     """A joint of the output: its name, and the columns of its variables in the samples and in the output."""
 
     name: str
@@ -214,16 +214,16 @@ class ModelSampler:
             or any(self._names[at] in self.joints.names for at in joint.inputs)
         }
 
-    def _chosen(self, model: RobotModel | None) -> Iterator[_Joint]:
+    def _chosen(self, model: RobotModel | None) -> Iterator[_SampledJoint]:
         """Yield the joints of the output: the model's joints, or without a model the joints of the messages."""
         if model is None:
             for name in sorted(self.joints.names):
-                yield _Joint(name, 1, 1, (self._input(name),), None)
+                yield _SampledJoint(name, 1, 1, (self._input(name),), None)
             return
         for joint in model.joints:
             if joint.position_count and not joint.virtual:
                 inputs = tuple(self._input(name) for name in joint.variable_names)
-                yield _Joint(joint.name, joint.position_count, joint.velocity_count, inputs, joint)
+                yield _SampledJoint(joint.name, joint.position_count, joint.velocity_count, inputs, joint)
 
     def _mimic_maps(self, model: RobotModel) -> tuple[MimicMap, MimicMap]:
         """Return the mimic maps of the columns of the positions and of the velocities."""
@@ -307,7 +307,7 @@ class ModelSampler:
 
     def _joint(
         self,
-        joint: _Joint,
+        joint: _SampledJoint,
         samples: JointSamples,
         times_ns: IntArray,
         mode: str,

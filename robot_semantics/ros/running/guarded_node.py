@@ -134,7 +134,7 @@ class _NextStep:
         yield
 
 
-class _Configuration:
+class _EntityRecord:
     """The time between `keep_entities` and `destroy_entities`.
 
     Attributes:
@@ -195,7 +195,7 @@ class _Configuration:
 class _Interruptible:
     """Awaits a coroutine; if the configuration is over, `_CleanupBegan` ends it."""
 
-    def __init__(self, configuration: _Configuration, coroutine: Coroutine[object, None, object]) -> None:
+    def __init__(self, configuration: _EntityRecord, coroutine: Coroutine[object, None, object]) -> None:
         self._configuration, self._coroutine = configuration, coroutine
         self._awaited: object = None
 
@@ -222,7 +222,7 @@ class _Interruptible:
             self._awaited.cancel()
 
 
-def guarded(callback: Answer, instead: Answer, configuration: _Configuration | None = None) -> Answer:
+def guarded(callback: Answer, instead: Answer, configuration: _EntityRecord | None = None) -> Answer:
     """Return a function that calls `callback`; if it raises, the result is `instead(error, *arguments)`.
 
     A callback that waits ends with its `configuration`, with a `CleanupError`.
@@ -271,7 +271,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         self._reports = Throttle()
         self._guarded_callbacks: dict[Answer, Answer] = {}
         self._kept: list[object] | None = None
-        self._configuration = self._configuration_before = _Configuration(self)
+        self._configuration = self._configuration_before = _EntityRecord(self)
         self._is_ending = False
         super().__init__(name, **options)
         for service in self.services:
@@ -285,7 +285,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
             # Two services of one name would both answer.
             self._configuration_before.remove()
         self._kept = [entity for entities, _ in self._entities() for entity in entities]
-        self._configuration = _Configuration(self)
+        self._configuration = _EntityRecord(self)
 
     def keep_entity(self, entity: object) -> None:
         """Keep one more entity, as `keep_entities`."""
@@ -301,7 +301,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
             return
         kept_ids = set(map(id, self._kept))
         configuration = self._configuration_before = self._configuration
-        self._configuration = _Configuration(self)
+        self._configuration = _EntityRecord(self)
         for entities, destroy in self._entities():
             for entity in entities:
                 if id(entity) not in kept_ids and getattr(entity, "topic_name", "") != "/clock":
