@@ -474,7 +474,7 @@ class Studio:
         with window as dialog, ui.card().style("width: 860px; max-width: 95vw"):
             dialog.on("hide", dialog.delete)
             ui.label("Changes of the file").style("font-weight: 600")
-            _difference(session.diff() or "nothing", "changes", "50vh")
+            _difference(session.diff() or "no changes", "changes", "50vh")
             if session.typed:
                 remark("Another page has typed text that is not applied; it is not saved.")
             path = field("file", "save-as", str(session.output))
@@ -603,7 +603,7 @@ class Studio:
 def _difference(diff: str, title: str, height: str) -> DiffText:
     """Show a unified diff in a box of this height."""
     box = with_attributes(ui.element("div"), role="region", tabindex="0", aria_label=title)
-    box.style["height"] = height
+    box.style["max-height"] = height
     with box.style("width: 100%; overflow: auto; border: 1px solid #8884"):
         return DiffText(_shown_lines(diff))
 

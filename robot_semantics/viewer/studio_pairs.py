@@ -95,8 +95,10 @@ COLUMNS = {"link1": "link", "link2": "link", "state": "state", "evidence": "evid
 COLUMN = {"align": "left", "sortable": True}
 LETTER_PX, PADDING_PX, MARGINS_PX = 7.0, 12, 80
 """Of the table of pairs: width of a letter, of the space in a cell, and of what is beside the columns [pixels]."""
-COLUMNS_OF_NAMES = 3.05
-"""Widths of all columns of the table, as a multiple of that of names; see the style of the page."""
+STATE_PX, EVIDENCE_PX, STATE, EVIDENCE = 70, 118, 0.55, 0.5
+"""Least width of the columns of states and of evidence [pixels], and their width as a multiple of that of names; see
+the style of the page.
+"""
 WIDEST = 900
 """Width of the panel that no name of a link exceeds [pixels]."""
 BETWEEN = "\n"
@@ -181,7 +183,9 @@ class PairsTab:
         common = next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
         prefix = re.sub(r"[^_\-/.:]*$", "", first[:common])
         longest = max((len(name) - len(prefix) for name in names), default=0)
-        return min(round(MARGINS_PX + COLUMNS_OF_NAMES * (LETTER_PX * longest + PADDING_PX)), WIDEST)
+        column = LETTER_PX * longest + PADDING_PX
+        others = max(STATE_PX, STATE * column) + max(EVIDENCE_PX, EVIDENCE * column)
+        return min(round(MARGINS_PX + 2 * column + others), WIDEST)
 
     def picked(self, link: str, joint: str) -> None:
         """Show the pairs of the link that was clicked."""

@@ -286,17 +286,18 @@ def _mirrored(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose | N
             title = f"group {name}: as {group.name} on the other side"
             yield _adding("group", title, new.group(name, members), is_optional=True)
     states = {(state.group, state.name) for state in semantic.states}
+    space = JointSpace.of(robot)
     for state in semantic.states:
         side, name = mirrored_name(state.group), mirrored_name(state.name) or state.name
         if side in stated and (side, name) not in states and state.joints:
             values = _mirrored_values(robot, {item.name: item.values for item in state.joints})
             if values is not None:
-                space = JointSpace.of(robot)
                 start = np.array(space.neutral())
                 for joint, numbers in values.items():
                     start[space.joint_positions[joint]] = numbers
                 title = f"pose {name} of {side}: as {state.group}/{state.name} on the other side"
-                yield _pose(robot, title, (str(side), name), np.array(space.with_mimics(start)), [*values], free_pose)
+                start = np.array(space.with_mimics(start))
+                yield _pose(robot, space, title, (str(side), name), start, [*values], free_pose)
 
 
 def _mirrored_members(robot: RobotModel, group: SrdfGroup, stated: Collection[str]) -> tuple[NewElement, ...]:
@@ -471,16 +472,18 @@ def _home_poses(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
     stated = {group for group, _ in robot.semantics.states}
     poses = []
     unions = {group.name for group in semantic.groups if group.subgroups or group.name == "base"}
+    space = JointSpace.of(robot)
     for group in robot.semantics.groups.values():
         if group.name not in stated | unions and group.active_joints:
             title = f"pose home of {group.name}: default positions"
-            start = np.array(JointSpace.of(robot).neutral())
-            poses.append(_pose(robot, title, (group.name, "home"), start, group.active_joints, free_pose))
+            start = np.array(space.neutral())
+            poses.append(_pose(robot, space, title, (group.name, "home"), start, group.active_joints, free_pose))
     return poses
 
 
 def _pose(
     robot: RobotModel,
+    space: JointSpace,
     title: str,
     state: tuple[str, str],
     start: FloatArray,
@@ -490,7 +493,6 @@ def _pose(
     """Return a suggested state (group, name) of `joints`: positions `start` (size,), moved until free of collision."""
 
     def add(text: SrdfText) -> SrdfText:
-        space = JointSpace.of(robot)
         q = start if free_pose is None else free_pose(robot, start, joints)
         values = {joint: q[space.joint_positions[joint]].round(6).tolist() for joint in joints}
         return text.add([new.group_state(state[1], state[0], values)])

@@ -75,6 +75,11 @@ def test_names_members_and_values_are_changed_in_place(browser: Browser, tmp_pat
         person.sees("document.body.innerText.includes('no_such_link')")
         fill(person, "[data-effector=tool]", "parent_link", "forearm_link")
         person.sees("viewer.robots[0].endEffectors[0].parentLink === 'forearm_link'")
+        # The pen of a row without values changes its name.
+        browser.run(f"{quoted('[data-group-row=base] [data-change]')}.click()")
+        person.sees("document.activeElement.classList.contains('part-field')")
+        browser.press("Escape")
+        person.sees(f"{quoted('[data-group-row=base] [data-rename]')} !== null")
         # A member goes by its ×.
         chips = "document.querySelectorAll('[data-group-row=gripper] .part-chip').length"
         count = browser.run(chips)
@@ -160,10 +165,10 @@ def test_the_removal_of_a_used_part_says_what_uses_it(browser: Browser, tmp_path
     assert "gripper" not in srdf.read_text()
 
 
-def large(folder: Path) -> tuple[Path, Path]:
-    """Write a robot of 500 links with 300 groups."""
+def large(folder: Path, count: int = 500) -> tuple[Path, Path]:
+    """Write a robot of `count` links with 300 groups."""
     links = ["<link name='base'/>"]
-    for at in range(499):
+    for at in range(count - 1):
         parent = f"link_{at - 1}" if at % 25 else "base"
         links.append(
             f"<link name='link_{at}'/><joint name='joint_{at}' type='revolute'><parent link='{parent}'/>"
@@ -229,6 +234,29 @@ def test_of_three_hundred_groups_only_changed_rows_are_redrawn_and_no_click_is_l
         assert browser.complaints == []
     names = {group.name for group in load_robot(urdf, srdf).semantics.groups.values()}
     assert names == {*(f"group_{at}" for at in range(300)), "other"} - {"group_150", "group_7", "group_8", "group_299"}
+
+
+@pytest.mark.timeout(200)
+def test_a_robot_of_two_thousand_links_opens_and_is_edited(browser: Browser, tmp_path: Path) -> None:
+    urdf, srdf = large(tmp_path, 2000)
+    with Served("-m", "robot_semantics.cli.main", "studio", str(urdf), str(srdf), "--no-browser") as served:
+        person = Person(browser, served)
+        person.sees("viewer.robots[0].links.length === 2000")
+        person.tab("groups")
+        rename(person, "[data-group-row=group_150] [data-rename]", "other")
+        person.sees("viewer.robots[0].groups.other !== undefined")
+        person.choose("chain-0", "link_1975")
+        person.choose("chain-1", "link_1990")
+        person.type("group-name", "last")
+        person.press("add-group")
+        person.sees("viewer.robots[0].groups.last?.joints.length === 15")
+        for tab in ("robot", "states", "collisions", "text", "start"):
+            person.tab(tab)
+        person.save()
+        assert browser.complaints == []
+    semantics = load_robot(urdf, srdf).semantics
+    assert semantics.group("last").joints[-1] == "joint_1990"
+    assert {"other", "last"} <= semantics.groups.keys()
 
 
 ODD = ("__proto__", "constructor", "arm\u202egripper")

@@ -20,9 +20,9 @@ export default {
               @dblclick="rename(row)" @keydown.f2="rename(row)" @keydown.enter="rename(row)" @mouseenter="hover(row, true)" @focus="hover(row, true)" @mouseleave="hover(row, false)" @blur="hover(row, false)"><Marked :text="row.title" /></span>
             <div v-if="row.about" class="part-about"><Marked :text="row.about" /></div>
           </div>
-          <button v-if="row.renamable" class="part-icon" :aria-label="'change ' + row.title" :aria-expanded="String(Boolean(open[row.key]))" :data-change="row.title" @click="open[row.key] = !open[row.key]"><i class="q-icon material-icons" aria-hidden="true">edit</i></button>
-          <button v-if="row.visible" class="part-icon" :aria-label="'show ' + row.title" @click="act('see', row)"><i class="q-icon material-icons" aria-hidden="true">visibility</i></button>
-          <button class="part-icon" :aria-label="'remove ' + row.kind + ' ' + row.name.join('/')" @click="act('remove', row)"><i class="q-icon material-icons" aria-hidden="true">delete</i></button>
+          <button v-if="row.renamable" class="part-icon" v-bind="about('change ' + row.title)" :aria-expanded="row.cells ? String(Boolean(open[row.key])) : null" :data-change="row.title" @click="change(row)"><i class="q-icon material-icons" aria-hidden="true">edit</i></button>
+          <button v-if="row.visible" class="part-icon" v-bind="about('show ' + row.title)" @click="act('see', row)"><i class="q-icon material-icons" aria-hidden="true">visibility</i></button>
+          <button class="part-icon" v-bind="about('remove ' + row.kind + ' ' + row.name.join('/'))" @click="act('remove', row)"><i class="q-icon material-icons" aria-hidden="true">delete</i></button>
         </div>
         <div v-if="row.chips && row.chips.length" class="part-chips">
           <span v-for="chip in chips(row)" :key="chip.kind + chip.name" class="part-chip"><Marked :text="chip.words" /><button :aria-label="'remove ' + chip.words + ' from ' + row.title" :data-cut="chip.name.join(' ')" @click="act('cut', row, { member: chip.kind, members: chip.name })">×</button></span>
@@ -53,6 +53,9 @@ export default {
     listId(list) { return `${this.fieldId}-${list}`; },
     chips(row) { return this.open[row.key] ? row.chips : row.chips.slice(0, MOST_CHIPS); },
     act(what, row, more = {}) { this.$emit("act", { what, kind: row.kind, name: row.name, ...more }); },
+    about(words) { return { title: words, "aria-label": words }; },
+    // A part without values has a name only.
+    change(row) { if (row.cells) this.open[row.key] = !this.open[row.key]; else this.rename(row); },
     hover(row, on) { if (row.shows) this.act("hover", row, { on }); },
     rename(row) {
       if (!row.renamable) return;
