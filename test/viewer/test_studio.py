@@ -378,6 +378,21 @@ def test_two_pages_edit_one_file_and_neither_loses_what_is_typed(browser: Browse
         first.sees("document.querySelector('[data-group-row=mine]') === null && !('mine' in viewer.robots[0].groups)")
         first.press("redo")
         second.sees("document.querySelector('[data-group-row=mine]') !== null")
+        # A text that is typed on one page stays when the other page makes a step; a person chooses one of them.
+        area, typed = "document.getElementById('whole-text')", '<group name="typed"><link name="palm_link"/></group>'
+        second.tab("text")
+        second.sees(f"{area}.value.includes('name=\"mine\"')")
+        whole = other.run(f"{area}.value").replace("</robot>", f"{typed}</robot>")
+        other.run(f"{area}.focus(); {area}.select()")
+        other.type(whole)
+        chain(first, "third", "base_link", "palm_link")
+        second.sees("document.querySelector('[data-do=use-typed]').checkVisibility()")
+        assert other.run(f"{area}.value") == whole
+        assert "third" in other.run("document.querySelector('[data-typed-conflict]').innerText")
+        second.press("use-typed")
+        second.sees("'typed' in viewer.robots[0].groups && !('third' in viewer.robots[0].groups)")
+        second.press("undo")
+        first.sees("'third' in viewer.robots[0].groups && !('typed' in viewer.robots[0].groups)")
         second.save()
         first.sees("document.querySelector('[data-saved]').innerText === 'saved'")
         assert browser.complaints == other.complaints == []
@@ -679,8 +694,11 @@ def test_every_tab_and_dialog_is_accessible_in_light_and_dark(browser: Browser, 
         for width, height, zoom in ((1280, 720, 1), (1280, 720, 2), (3840, 2160, 1)):
             browser.resize(width // zoom, height // zoom)
             browser.wait(f"innerWidth === {width // zoom}")
-            for name in ("start", "groups", "collisions", "text"):
+            for name in ("start", "robot", "groups", "states", "collisions", "text"):
                 person.tab(name)
                 person.sees(f"document.documentElement.scrollWidth <= innerWidth && {beyond} === 0")
+            widths = "['#whole-text', '[data-panel=text]'].map((one) => document.querySelector(one).offsetWidth)"
+            field, panel = browser.run(widths)
+            assert field > panel - 40
             assert browser.audit(".beside") == [], (width, zoom)
         assert browser.complaints == []
