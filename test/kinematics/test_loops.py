@@ -139,6 +139,10 @@ def test_a_slider_crank_has_its_closed_form() -> None:
     )
     assert known.all()
     assert np.abs(column(loops, v, "slider") - speed).max() < EXACT
+    # A single configuration has the velocity that it has among others.
+    one, known = loops.velocities(found.q[50], omega[50])
+    assert known.tolist() == [True, True, True]
+    assert one[loops.space.index["slider"]] == pytest.approx(speed[50], abs=EXACT)
 
 
 def test_a_five_bar_linkage_has_two_driven_joints() -> None:
