@@ -173,7 +173,11 @@ def around(change: Change) -> list[Any]:
 
 
 def has_no_effect(nodes: Sequence[Any]) -> bool:
-    """Return True for a place that no run evaluates, for sizes of caches, and for large numbers, which change by 1."""
+    """Return True for a change without effect on a result.
+
+    It is in a place that no run evaluates, the size of a cache, a large number, which changes by 1, or in `strict` of
+    `zip`, which like an assertion notices a fault elsewhere.
+    """
     if isinstance(nodes[-1], ast.Constant) and isinstance(nodes[-1].value, int) and nodes[-1].value > LARGE:
         return True
     for outer, inner in zip(nodes, [*nodes[1:], None], strict=True):
@@ -182,6 +186,8 @@ def has_no_effect(nodes: Sequence[Any]) -> bool:
         if isinstance(outer, ast.If) and ast.unparse(outer.test) == "TYPE_CHECKING":
             return True
         if isinstance(outer, ast.Assign) and ast.unparse(outer.targets[0]) == "__all__":
+            return True
+        if isinstance(outer, ast.keyword) and outer.arg == "strict":
             return True
         if isinstance(outer, ast.Call) and ast.unparse(outer.func).endswith("lru_cache"):
             return True

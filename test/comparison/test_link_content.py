@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""When collision geometry of two links counts as equal: the pose of each shape, and the surface of a mesh."""
+"""Equal and different content of two links: the pose of each shape, the surface of a mesh, and the distance."""
 
 from __future__ import annotations
 
@@ -14,8 +14,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_semantics.comparison.link_content import Content, geometry_differences
-from robot_semantics.urdf.tree import Box, Capsule, Collision, Cylinder, Geometry, Link, Mesh, Origin, Sphere
+from robot_semantics.comparison.link_content import Content, geometry_differences, same_content
+from robot_semantics.urdf.tree import (
+    Box,
+    Capsule,
+    Collision,
+    Cylinder,
+    Geometry,
+    Link,
+    Mesh,
+    Origin,
+    Sphere,
+    Visual,
+)
 
 SHAPES: dict[str, Geometry] = {
     "box": Box((0.1, 0.2, 0.3)),
@@ -108,3 +119,77 @@ def test_a_mesh_without_its_file_is_not_the_same_as_another_and_the_difference_s
     assert "missing.obj" in text
     # Equal names need no file.
     assert not differences(tmp_path, Mesh("missing.obj"), Mesh("missing.obj"), None)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "origin", "text", "distance"),
+    [
+        (Sphere(0.1), Sphere(0.1), Origin((0.0, 3e-3, 4e-3)), "sphere 0.1 moved 5 mm", 5e-3),
+        (SHAPES["box"], SHAPES["box"], Origin(rpy=(0.0, 0.0, 0.5)), "box 0.1 0.2 0.3 turned", 0.0),
+        (Cylinder(0.1, 0.3), Capsule(0.1, 0.2), None, "cylinder 0.1 0.3 → capsule 0.1 0.2", None),
+        (Mesh("part.obj"), Sphere(0.1), None, "mesh 'part.obj' → sphere 0.1", None),
+        (Mesh("part.obj"), Mesh("part.obj"), Origin((0.0, 0.0, 0.01)), "surfaces are up to 10 mm apart", 0.01),
+    ],
+)
+def test_a_difference_is_said_with_its_distance(
+    tmp_path: Path, first: Geometry, second: Geometry, origin: Origin, text: str, distance: float | None
+) -> None:
+    (tmp_path / "part.obj").write_text(OBJ)
+    a, b = (
+        Content(Link(name, collisions=(Collision(geometry, at),)), tmp_path.joinpath)
+        for name, geometry, at in (("a", first, None), ("b", second, origin))
+    )
+    (found,) = geometry_differences(a, b, np.eye(4))
+    assert found.text == text
+    assert found.distance_m == (None if distance is None else pytest.approx(distance, rel=1e-3, abs=1e-12))
+    # The pose of the links is part of that of their shapes.
+    T_b_a = np.eye(4)
+    T_b_a[2, 3] = 7.0
+    (far,) = geometry_differences(a, b, T_b_a)
+    if distance is not None:
+        assert far.distance_m == pytest.approx(np.hypot(7.0, 3e-3) - 4e-3 if distance == 5e-3 else 7.0, abs=0.02)
+
+
+def test_the_distance_of_two_meshes_is_that_of_the_farthest_point_of_either(tmp_path: Path) -> None:
+    (tmp_path / "part.obj").write_text(OBJ)
+    (tmp_path / "more.obj").write_text(f"{OBJ}v 5 5 5\nf 1 2 5\n")
+    for first, second in (("part.obj", "more.obj"), ("more.obj", "part.obj")):
+        (text,) = differences(tmp_path, Mesh(first), Mesh(second), None)
+        # From (5, 5, 5) to (0.5, 0.5, 0), the nearest point of the other surface.
+        assert text == f"surfaces are up to {1e3 * np.sqrt(2 * 4.5**2 + 25.0):.3g} mm apart"
+
+
+def test_shapes_are_compared_with_those_of_the_same_size_first() -> None:
+    first = (Collision(Box((1.0, 1.0, 1.0))), Collision(Sphere(0.1)), Collision(Sphere(0.2)))
+    second = (
+        Collision(Sphere(0.2), Origin((0.0, 0.0, 1e-3))),
+        Collision(Sphere(0.1), Origin((0.0, 0.0, 2e-3))),
+        Collision(Box((1.0, 1.0, 1.0)), Origin((0.0, 0.0, 3e-3))),
+    )
+
+    def texts(a: tuple[Collision, ...], b: tuple[Collision, ...]) -> list[str]:
+        one, other = (Content(Link(name, collisions=shapes), Path) for name, shapes in (("a", a), ("b", b)))
+        return [difference.text for difference in geometry_differences(one, other, np.eye(4))]
+
+    assert texts(first, second) == ["box 1 1 1 moved 3 mm", "sphere 0.1 moved 2 mm", "sphere 0.2 moved 1 mm"]
+    assert texts(first, second[:1]) == ["box 1 1 1 → sphere 0.2", "sphere 0.1 removed", "sphere 0.2 removed"]
+    assert texts(first[:1], second[1:]) == ["box 1 1 1 moved 3 mm", "sphere 0.1 added"]
+    assert texts((), second[:2]) == ["sphere 0.2 added", "sphere 0.1 added"]
+    assert texts(first, first[::-1]) == []
+
+
+def test_the_same_content_gives_the_pose_of_one_link_in_the_other() -> None:
+    ball, box = Sphere(0.1), Box((1.0, 2.0, 3.0))
+    a = Link("a", collisions=(Collision(box, Origin((1.0, 0.0, 0.0))),), visuals=(Visual(ball), Visual(box)))
+    b = Link(
+        "b",
+        collisions=(Collision(ball), Collision(box, Origin((3.0, 0.0, 0.0), (0.0, 0.0, np.pi / 2.0)))),
+        visuals=(Visual(box, Origin((0.0, 5.0, 0.0))),),
+    )
+    first, second = same_content(a, b)
+    # A box at x = 1 in A is at x = 3 in B, turned: the frame of A is 1 m to the right of the box.
+    np.testing.assert_allclose(first @ (0.0, 0.0, 0.0, 1.0), [3.0, -1.0, 0.0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(first @ (1.0, 0.0, 0.0, 1.0), [3.0, 0.0, 0.0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(second @ (0.0, 0.0, 0.0, 1.0), [0.0, 5.0, 0.0, 1.0], atol=1e-12)
+    # Each shape has one counterpart.
+    assert len(list(same_content(Link("a", collisions=a.collisions * 2), b))) == 1
