@@ -21,6 +21,7 @@ from robot_semantics.urdf.tree import (
     Collision,
     Cylinder,
     Geometry,
+    Inertial,
     Link,
     Mesh,
     Origin,
@@ -193,3 +194,14 @@ def test_the_same_content_gives_the_pose_of_one_link_in_the_other() -> None:
     np.testing.assert_allclose(second @ (0.0, 0.0, 0.0, 1.0), [0.0, 5.0, 0.0, 1.0], atol=1e-12)
     # Each shape has one counterpart.
     assert len(list(same_content(Link("a", collisions=a.collisions * 2), b))) == 1
+
+
+def test_the_same_inertia_gives_the_pose_of_one_link_in_the_other() -> None:
+    numbers = (1.0, 0.0, 0.0, 2.0, 0.0, 3.0)
+    a = Link("a", inertial=Inertial(1.0, numbers, Origin((1.0, 0.0, 0.0))))
+    b = Link("b", inertial=Inertial(1.0, numbers, Origin((0.0, 4.0, 0.0))))
+    (T_b_a,) = same_content(a, b)
+    np.testing.assert_allclose(T_b_a[:3, 3], [-1.0, 4.0, 0.0], atol=1e-12)
+    other = Link("c", inertial=Inertial(1.0, (1.5, *numbers[1:]), Origin()))
+    for first, second in ((a, other), (a, Link("d")), (Link("d"), a), (Link("d"), Link("e"))):
+        assert not list(same_content(first, second))

@@ -22,6 +22,7 @@ from robot_semantics.transforms.pose import Pose, Vec6
 from robot_semantics.usdf.apply import AppliedState, Base, apply_model_state, resolve_with
 from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.identity import model_digest
+from robot_semantics.usdf.joint_values import stated_positions
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState
 
 FloatArray = npt.NDArray[np.float64]
@@ -266,3 +267,21 @@ def test_a_joint_that_links_put_beyond_its_limits_is_refused_as_if_it_were_state
     assert not taken.refused
     assert taken.positions_of == {"shoulder"}
     assert taken.positions[0] == pytest.approx(2.5)
+
+
+def test_a_quaternion_of_length_one_within_rounding_keeps_every_bit() -> None:
+    text = (
+        '<robot name="r"><link name="a"/><link name="b"/>'
+        '<joint name="free" type="floating"><parent link="a"/><child link="b"/></joint></robot>'
+    )
+    free = robot_from_text(text).joint("free")
+
+    def stated(*quat: float) -> list[float]:
+        position = stated_positions(free, JointState("free", (1.0, 2.0, 3.0, *quat)))
+        assert position is not None
+        return [float(number) for number in position]
+
+    kept = (0.6 + 4e-13, 0.0, 0.8, 0.0)
+    assert stated(*kept) == [1.0, 2.0, 3.0, *kept]
+    assert stated(0.6 + 4e-3, 0.0, 0.8, 0.0)[3:] == pytest.approx(np.array((0.604, 0, 0.8, 0)) / np.hypot(0.604, 0.8))
+    assert stated(0.0, 0.0, 0.0, 2.0)[3:] == [0.0, 0.0, 0.0, 1.0]
