@@ -447,10 +447,8 @@ class Senders:
         clocks must not go on by the whole jump.
         """
         before_ns = self.heard[sender.number]
-        for other in self.latest_first():
-            if other.arrived_ns <= before_ns:
-                break
-            if self._was_heard_before(sender, other):
+        for other in self._senders.values():
+            if other.arrived_ns > before_ns and self._was_heard_before(sender, other):
                 part_ns = step_ns * (now_ns - other.arrived_ns) // max(now_ns - before_ns, 1)
                 other.seen[sender.number] = self.advances[sender.number] - part_ns - (other.arrived_ns - before_ns)
 
