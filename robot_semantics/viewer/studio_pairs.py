@@ -95,7 +95,7 @@ COLUMNS = {"link1": "link", "link2": "link", "state": "state", "evidence": "evid
 COLUMN = {"align": "left", "sortable": True}
 LETTER_PX, PADDING_PX, MARGINS_PX = 7.0, 12, 80
 """Of the table of pairs: width of a letter, of the space in a cell, and of what is beside the columns [pixels]."""
-STATE_PX, EVIDENCE_PX, STATE, EVIDENCE = 70, 118, 0.55, 0.5
+STATE_PX, EVIDENCE_PX, STATE, EVIDENCE = 70, 112, 0.55, 0.5
 """Least width of the columns of states and of evidence [pixels], and their width as a multiple of that of names; see
 the style of the page.
 """

@@ -213,11 +213,11 @@ def test_a_run_belongs_to_all_pages_and_its_evidence_is_kept(browser: Browser, t
         chosen = "document.querySelector('.problem-line[data-chosen=true]').innerText"
         person.sees(f"{chosen}.includes(\"state 'arm/zero' collides: 'panda_\")")
         person.sees("document.querySelector('[data-panel=states]') !== null")
-        # The evidence of the last session is there; at about 440 px no name is cut but for the part that all have.
+        # The evidence of the last session is there; at 440 px no name is cut but for the part that all have.
         person.tab("collisions")
         person.sees(f"{rows}.length > 5")
         person.sees("document.querySelector('[data-pairs]').innerText.includes('of 1,000')")
-        assert abs(browser.run("document.querySelector('.studio').clientWidth") - 440) < 10
+        assert abs(browser.run("document.querySelector('.studio').clientWidth") - 440) < 6
         cells = f"{rows}.flatMap((row) => [...row.children].slice(1, 3))"
         assert "panda_…" in browser.run("document.querySelector('[data-pairs] thead').innerText")
         assert browser.run(f"{cells}.every((cell) => cell.title === 'panda_' + cell.textContent)")
