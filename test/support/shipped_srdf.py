@@ -9,10 +9,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+from support.urdf_trees import SHARE
 
 from robot_semantics import Diagnostics, RobotModel
 from robot_semantics.model.loading import load_robot
@@ -31,10 +31,7 @@ MOST_ACTIONS = 25
 
 def robot_file(name: str) -> Path:
     """Return a file of the example robots; the test is skipped without them."""
-    pinocchio = importlib.util.find_spec("pinocchio")
-    if pinocchio is None or pinocchio.origin is None:
-        pytest.skip("pinocchio is not installed")
-    path = Path(pinocchio.origin).parents[4] / "share" / "example-robot-data" / "robots" / name
+    path = SHARE / name
     if not path.exists():
         pytest.skip("example-robot-data is not installed")
     return path
