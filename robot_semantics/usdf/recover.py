@@ -256,15 +256,18 @@ class _Recovery:
     def _lead(self, reasons: dict[str, str]) -> None:
         """Set leaders from their observed followers; remove joints that disagree."""
         followers: dict[str, list[JointModel]] = {}
-        for joint, leader, _ in followings(self._robot):
+        determined = set(self._observed)
+        for joint, leader, source in followings(self._robot):
             if joint.name in self.known and not joint.motion.has_quaternion:
                 followers.setdefault(leader.name, []).append(joint)
+                if source.multiplier != 0.0 and leader.name not in self.known:
+                    determined.add(leader.name)
         for name, seen in followers.items():
+            if name not in determined:
+                continue
             leader = self._robot.joint(name)
             group = [leader, *seen] if name in self.known else seen
             observed = self._observed & {joint.name for joint in group}
-            if leader.virtual or not observed or (name in self.known and name not in observed):
-                continue
             found = [self._led(leader, group, at) for at in range(leader.position_count)]
             worst = max(found, key=lambda item: item.residual)
             if worst.residual <= RESIDUAL_TOLERANCE:

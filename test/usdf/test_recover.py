@@ -223,6 +223,30 @@ def test_links_that_disagree_about_a_leader_are_refused_with_the_distance() -> N
     assert "'push' is 0.02 away from where its leader takes it" in reasons["turn"]
 
 
+def test_a_link_that_contradicts_the_pose_of_its_virtual_leader_is_refused_with_the_distance() -> None:
+    urdf = (
+        '<robot name="m"><link name="base"/><link name="f"/><joint name="fol" type="planar"><parent link="base"/>'
+        '<child link="f"/><axis xyz="0 0 1"/><mimic joint="v" multiplier="2"/></joint></robot>'
+    )
+    srdf = '<robot name="m"><virtual_joint name="v" type="planar" parent_frame="odom" child_link="base"/></robot>'
+    robot = robot_from_text(urdf, srdf, strict=False)
+    state = ModelState("m", "odom", Pose((1.0, 2.0, 0.0, 0.0, 0.0, 0.5)))
+    there = replace(state, links=(LinkState("f", Pose((2.0, 4.0, 0.0, 0.0, 0.0, 1.0))),))
+    assert to_joint_positions(there, robot) == pytest.approx([1.0, 2.0, 0.5, 2.0, 4.0, 1.0])
+    elsewhere = replace(state, links=(LinkState("f", Pose((9.0, 4.0, 0.0, 0.0, 0.0, 1.0))),))
+    with pytest.raises(UnobservableError, match="'fol' is 7 away from where its leader takes it"):
+        to_joint_positions(elsewhere, robot)
+
+
+@pytest.mark.parametrize("is_stated", [False, True])
+def test_a_follower_with_multiplier_0_does_not_determine_its_leader(is_stated: bool) -> None:
+    robot = robot_from_text(RACK.replace('multiplier="0.1"', 'multiplier="0" offset="0.3"'))
+    state = replace(drive({}), joints=(JointState("push", (0.3,)),)) if is_stated else drive({"rack": 0.3})
+    recovered, reasons = recover_joints(state, robot)
+    assert {joint.name: joint.positions for joint in recovered.joints} == {"push": pytest.approx((0.3,))}
+    assert set(reasons) == {"turn", "slow"}
+
+
 @pytest.mark.parametrize("engine", ["mujoco", "drake"])
 def test_every_engine_starts_with_the_same_turns(engine: str) -> None:
     pytest.importorskip({"drake": "pydrake"}.get(engine, engine))
