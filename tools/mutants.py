@@ -39,7 +39,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import islice, pairwise
 from operator import attrgetter
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -363,7 +363,7 @@ class Mutants:
 
     def passes(self, nodeids: Sequence[str]) -> bool:
         """Run tests until one fails; return True if all passed."""
-        for nodeid, following in zip(nodeids, [*nodeids[1:], None], strict=True):
+        for nodeid, following in pairwise([*nodeids, ""]):
             seconds = LONGER * self.runs[nodeid].seconds + MORE_S if self.runs else LONGEST_S
             limit_s = int(time.process_time() + seconds)
             resource.setrlimit(resource.RLIMIT_CPU, (limit_s, resource.RLIM_INFINITY))

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_semantics.comparison.link_content import Content, geometry_differences, same_content
+from robot_semantics.comparison.link_content import Content, geometry_differences, hausdorff_distance, same_content
+from robot_semantics.model.mesh_files import Surface
 from robot_semantics.urdf.tree import (
     Box,
     Capsule,
@@ -205,3 +206,10 @@ def test_the_same_inertia_gives_the_pose_of_one_link_in_the_other() -> None:
     other = Link("c", inertial=Inertial(1.0, (1.5, *numbers[1:]), Origin()))
     for first, second in ((a, other), (a, Link("d")), (Link("d"), a), (Link("d"), Link("e"))):
         assert not list(same_content(first, second))
+
+
+def test_the_distance_of_a_surface_without_area_is_that_of_its_vertices() -> None:
+    line = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
+    surface = Surface(line, np.array([[0, 1, 2]]))
+    assert hausdorff_distance(line, surface, line, surface) == 0.0
+    assert hausdorff_distance(line, surface, line + np.array([0.0, 0.3, 0.4]), surface) == pytest.approx(0.5)

@@ -40,8 +40,9 @@ from support.urdf_trees import (
 
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli.main import main
-from robot_semantics.comparison.robots import compare_robots
+from robot_semantics.comparison.robots import RobotComparison, compare_robots
 from robot_semantics.examples import example
+from robot_semantics.model.loading import robot_from_text
 
 pytestmark = pytest.mark.skipif(not SHARE.is_dir(), reason="example-robot-data is not installed")
 
@@ -168,8 +169,11 @@ def constraint(kind: str = "revolute", x: float = -1.0, turn: float = 0.0, axis:
 
 
 def texts(a: str, b: str) -> list[str]:
-    first, second = (model_of(etree.fromstring(text)) for text in (a, b))
-    return [difference.text for difference in compare_robots(first, second).differences]
+    return [difference.text for difference in comparison(a, b).differences]
+
+
+def comparison(a: str, b: str) -> RobotComparison:
+    return compare_robots(*(model_of(etree.fromstring(text)) for text in (a, b)))
 
 
 @pytest.mark.parametrize(
@@ -236,6 +240,139 @@ def test_extensions_are_compared_by_content() -> None:
     spelt = CONTROL.replace(">-1<", "> -1.00 <!-- one --><").replace("<joint", "\n  <joint")
     assert texts(arm(CONTROL), arm(spelt)) == []
     assert texts(arm(CONTROL), arm(CONTROL.replace('"j"', '"k"'), joint="k")) == []
+
+
+def test_an_extension_of_another_name_was_added_and_not_changed() -> None:
+    other = CONTROL.replace('"c"', '"{}"')
+    for name in ("b", "d"):
+        assert texts(arm(CONTROL), arm(other.format(name))) == [
+            "<ros2_control> 'c' removed",
+            f"<ros2_control> '{name}' added",
+        ]
+    # The same element of another link was added as well.
+    of_a, of_b = (arm(f'<gazebo reference="{link}"><mu1>1</mu1></gazebo>') for link in "ab")
+    assert texts(of_a, of_b) == [
+        "<gazebo> 'a' removed",
+        "<gazebo> 'b' added",
+    ]
+    sensors = "<gazebo><plugin>-x 1</plugin></gazebo>"
+    assert texts(arm(sensors), arm(sensors.replace(" 1", " 1.0"))) == []
+    assert texts(arm(sensors), arm(sensors.replace("-x", "-y"))) == ["<gazebo> differs"]
+
+
+# Joints.
+
+CHAIN = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
+<joint name="j" type="{type}"><origin xyz="0 0 {z}"/><parent link="a"/><child link="b"/>
+<axis xyz="0 0 1"/><limit lower="-1" upper="{upper}" effort="3" velocity="4"/>{more}</joint>
+<joint name="k" type="continuous"><origin xyz="0 0 {rest}"/><parent link="b"/><child link="c"/></joint></robot>"""
+
+
+def chain(kind: str = "revolute", z: float = 1.0, rest: float = 2.0, upper: float = 2.0, more: str = "") -> str:
+    return CHAIN.format(type=kind, z=z, rest=rest, upper=upper, more=more)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "said"),
+    [
+        (chain(), chain(z=1.04), ["joint 'j': origin moved 40 mm"]),
+        (chain(), chain(z=1.04).replace('"j"', '"i"'), ["joint 'j': origin moved 40 mm"]),
+        (chain("floating"), chain("floating"), []),
+        (chain("floating"), chain("floating", z=1.04), ["joint 'j': origin moved 40 mm"]),
+        (chain(), chain(upper=2.5), ["joint 'j': limit upper 2 → 2.5"]),
+        (chain(), chain(upper=2.0000001), ["joint 'j': limit upper 2.0 → 2.0000001"]),
+        (chain(), chain(more='<safety_controller k_velocity="10"/>'),
+         ["joint 'j': k_velocity none → 10.0"]),
+        (chain(more='<calibration rising="0.5"/>'), chain(), ["joint 'j': rising 0.5 → none"]),
+        # The frame of a link without content moved, and the next joint did not.
+        (chain(), chain(z=1.5, rest=1.5), []),
+        (chain("fixed"), chain("fixed", z=1.5, rest=1.5), []),
+    ],
+)  # fmt: skip
+def test_a_difference_of_a_joint_is_said(a: str, b: str, said: list[str]) -> None:
+    assert texts(a, b) == said
+
+
+def test_the_largest_distance_is_that_of_a_link_which_is_named() -> None:
+    same, moved = comparison(chain(), chain()), comparison(chain(), chain(rest=2.25))
+    assert (same.largest_distance_m, same.furthest_link) == (0.0, "")
+    assert (moved.largest_distance_m, moved.furthest_link) == (0.25, "c")
+
+
+def test_another_root_of_links_without_content_is_found() -> None:
+    def turned(axis: str) -> str:
+        text = chain(z=-1.0).replace('parent link="a"/><child link="b"', 'parent link="b"/><child link="a"')
+        return text.replace('"0 0 1"', axis, 1)
+
+    assert texts(chain(), turned('"0 0 -1"')) == []
+    # About x, link b turns round link a: q is at most 2, so that its origin moves by up to 2 m * sin(1).
+    (said,) = texts(chain().replace('"0 0 1"', '"-1 0 0"', 1), turned('"1 0 0"'))
+    assert said == f"link 'b': up to {2e3 * np.sin(1.0):.3g} mm elsewhere in 1000 configurations"
+
+
+# SRDFs.
+
+
+def srdf_texts(a: str, b: str, urdf_a: str = "", urdf_b: str = "") -> list[str]:
+    """Return the differences of two robots with these contents of their SRDFs."""
+    first, second = (
+        robot_from_text(urdf or chain(), f'<robot name="r">{srdf}</robot>')
+        for urdf, srdf in ((urdf_a, a), (urdf_b or urdf_a, b))
+    )
+    return [difference.text for difference in compare_robots(first, second).differences]
+
+
+SPHERES = """<link_sphere_approximation link="b"><sphere center="1 2 3" radius="0.5"/>
+<sphere center="1 2 4" radius="0.25"/></link_sphere_approximation>"""
+ONE_SPHERE = SPHERES.replace('<sphere center="1 2 4" radius="0.25"/>', "")
+STATE = '<group name="g"><joint name="j"/><joint name="k"/></group><group_state name="s" group="g">{}</group_state>'
+J_FIRST, K_FIRST = (
+    STATE.format("".join(f'<joint name="{name}" value="0.5"/>' for name in names)) for names in ("jk", "kj")
+)
+NOT_B = '<disable_default_collisions link="b"/>'
+DISABLED = '<disable_collisions link1="{}" link2="{}" reason="Never"/>'
+NO_PAIR_OF_B = DISABLED.format("a", "b") + DISABLED.format("c", "b")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "said"),
+    [
+        (SPHERES, SPHERES, []),
+        (SPHERES, ONE_SPHERE.replace("<sphere", '<sphere center="1 2 4" radius="0.25"/><sphere', 1), []),
+        (SPHERES, SPHERES.replace("3", "3.0000005"), []),
+        (SPHERES, SPHERES.replace("3", "3.002"), ["spheres of link 'b': up to 2 mm elsewhere, or of another size"]),
+        (SPHERES, SPHERES.replace("0.5", "0.53"), ["spheres of link 'b': up to 30 mm elsewhere, or of another size"]),
+        (SPHERES, ONE_SPHERE, ["spheres of link 'b': 2 → 1"]),
+        (ONE_SPHERE, SPHERES, ["spheres of link 'b': 1 → 2"]),
+        (SPHERES, "", ["spheres of link 'b' removed"]),
+        ("", SPHERES, ["spheres of link 'b' added"]),
+        (J_FIRST, K_FIRST, []),
+        (J_FIRST, K_FIRST.replace("0.5", "0.25", 1), ["state 'g/s': j=0.5, k=0.5 → j=0.5, k=0.25"]),
+        ("", J_FIRST, ["group 'g' added", "state 'g/s' added"]),
+        (NOT_B, NO_PAIR_OF_B, []),
+        (NOT_B, "", ["link disabled by default 'b' removed"]),
+        (NO_PAIR_OF_B, "", ["disabled pair 'a - b' removed", "disabled pair 'b - c' removed"]),
+        (NOT_B, DISABLED.format("a", "b"), ["link disabled by default 'b' removed"]),
+        (f'{NOT_B}<enable_collisions link1="b" link2="a"/>', DISABLED.format("b", "c"), []),
+        (NOT_B, f'{NOT_B}<enable_collisions link1="b" link2="a"/>', ["enabled pair 'a - b' added"]),
+    ],
+)  # fmt: skip
+def test_a_difference_of_two_srdfs_is_said(a: str, b: str, said: list[str]) -> None:
+    assert srdf_texts(a, b) == said
+
+
+def test_spheres_move_with_the_frame_of_their_link_and_have_its_new_name() -> None:
+    def ball(z: float, at: float) -> str:
+        shape = f'<collision><origin xyz="0 0 {at}"/><geometry><sphere radius="1"/></geometry></collision>'
+        return chain(z=z, rest=3.0 - z).replace('<link name="b"/>', f'<link name="b">{shape}</link>')
+
+    here, there = ball(1.0, 0.0), ball(1.5, -0.5)
+    moved = SPHERES.replace("1 2 3", "1 2 2.5").replace("1 2 4", "1 2 3.5")
+    assert srdf_texts(SPHERES, moved, here, there) == []
+    assert srdf_texts(SPHERES, SPHERES, here, there) == [
+        "spheres of link 'b': up to 500 mm elsewhere, or of another size"
+    ]
+    assert srdf_texts(SPHERES, moved.replace('"b"', '"new"'), here, there.replace('"b"', '"new"')) == []
 
 
 # The command.

@@ -526,3 +526,46 @@ def test_beside_a_loop_other_joints_take_the_fast_path() -> None:
     for second in range(1, 9):
         fed.give(fed.message(np.zeros(fed.space.size), second * SECOND_NS, ["arm"]))
     assert fed.fast
+
+
+def test_a_message_with_an_old_sequence_number_takes_the_general_path() -> None:
+    fed, q = fed_and_known()
+    (layout,) = fed.robot.fast_path.layouts
+
+    def take(second: int, sequence: int) -> bool:
+        fed.steady.now_ns += SECOND_NS
+        return layout.take(serialize_message(fed.message(q, second * SECOND_NS)), fed.now, sequence) is not None
+
+    assert [take(4, 7), take(5, 8), take(6, 8), take(6, 7), take(6, 9)] == [True, True, False, False, True]
+    assert layout.sender.watch.sequence == 9
+    assert layout.sender.last_ns == 6 * SECOND_NS
+
+
+def test_of_two_messages_with_the_same_joint_the_one_that_arrived_last_is_used() -> None:
+    fed = Fed(robot_from_text(MIXED))
+    fed.arrives_by_stamp = False
+    names = [["turn", "slide"], ["slide", "plane/x", "plane/y", "plane/theta"]]
+    q = np.array(fed.space.neutral())
+    for second in (1, 2, 3):
+        for at, sender in enumerate(names):
+            fed.steady.now_ns += SECOND_NS // 2
+            # The clock of the second sender is half an hour behind.
+            fed.give(fed.message(q, (3600 - 1800 * at + second) * SECOND_NS, sender))
+    assert fed.fast
+    for at, sender in ((0, names[0]), (1, names[1])):
+        q[fed.space.index["slide"]] = 0.25 + at
+        fed.steady.now_ns += SECOND_NS // 2
+        fed.give(fed.message(q, (3600 - 1800 * at + 4) * SECOND_NS, sender))
+        assert fed.fast
+    assert fed.robot.values.positions[fed.space.index["slide"]] == 1.25
+
+
+def test_a_layout_is_used_again_after_a_message_on_the_general_path() -> None:
+    fed, q = fed_and_known()
+    layouts = fed.robot.fast_path.layouts
+    velocity = [0.0] * len(fed.names)
+    for second in range(4, 8):
+        fed.give(fed.message(q, second * SECOND_NS, velocity=velocity if second % 2 else []))
+        fed.robot.fast_path.epoch += 1
+    assert len(fed.robot.fast_path.layouts) == 2
+    assert set(layouts) < set(fed.robot.fast_path.layouts)

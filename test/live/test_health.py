@@ -14,7 +14,9 @@ import math
 import numpy as np
 import pytest
 
-from robot_semantics.live.health import Health, state_of
+from robot_semantics.base.throttle import PERIOD_S
+from robot_semantics.live.health import Health, RefusalLog, Traffic, state_of
+from robot_semantics.live.joint_state import Reason, Refusal
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.senders import PublisherWatch, Senders
 from robot_semantics.live.settings import RobotSettings, SenderKind
@@ -123,6 +125,9 @@ def test_a_position_outside_the_limits_is_reported_once_until_it_is_back(beyond:
     assert one.health.beyond == {"left": 1.2 * beyond}
     assert move(math.copysign(1.0 + 5e-7, beyond)) == []
     assert one.health.beyond == {}
+    # The largest allowed difference itself is allowed.
+    assert move(math.copysign(1.0 + 1e-6, beyond)) == []
+    assert one.health.beyond == {}
     assert move(beyond) == [problem]
     one.robot.values.put_joint("right", np.array([0.25]), None, None, 1)
     assert one.at(0.0) == ["problem: 'right' is at 0.25, outside its limits 0.5 to 1"]
@@ -143,3 +148,44 @@ def test_several_publishers_of_a_sender_or_of_its_joints_are_its_state(shared: b
         (sender.shared if shared else sender.watch).note_sequence(sequence)
     found = state_of(sender, is_reference=False, offset_ns=0, now_ns=1, complete_after_ns=S // 10)
     assert found == "several publishers"
+
+
+def test_a_sender_that_was_reset_waits_until_its_next_message() -> None:
+    sender, _ = Senders().find(SenderKind.JOINT_STATES, "topic", ("a",))
+    sender.arrive(0)
+    sender.may_be_held = False
+    found = state_of(sender, is_reference=True, offset_ns=0, now_ns=1, complete_after_ns=S // 10)
+    assert found == "waiting after a reset"
+
+
+def test_refused_messages_are_counted_and_said_once_in_a_period() -> None:
+    traffic, said, now_s = Traffic(), [], 100.0
+    publishers = {"/a": ["/two", "/one", "/two"], "/b": []}
+    log = RefusalLog(traffic, said.append, publishers.__getitem__, lambda: now_s)
+    late = Refusal(Reason.TIME_BACKWARDS, "its stamp is 1 s before the last stamp")
+    for topic, refusal in (
+        ("/a", late),
+        ("/a", late),
+        ("/a", Refusal(Reason.EMPTY, "it names no joint")),
+        ("/b", late),
+    ):
+        log.add(topic, refusal)
+    assert said == [
+        "refused a message on /a from /one or /two: its stamp is 1 s before the last stamp",
+        "refused a message on /a from /one or /two: it names no joint",
+        "refused a message on /b from a publisher that has gone: its stamp is 1 s before the last stamp",
+    ]
+    assert traffic.refused == {Reason.TIME_BACKWARDS: 3, Reason.EMPTY: 1}
+    now_s += PERIOD_S
+    log.add("/a", late)
+    assert said[3:] == [f"{said[0]} (1 more of this kind since the last such report)"]
+    assert traffic.refused.total() == 5
+
+
+def test_joint_states_that_are_not_refused_are_used() -> None:
+    traffic = Traffic()
+    assert (traffic.received, traffic.refused_joint_states, traffic.transforms, traffic.used) == (0, 0, 0, 0)
+    traffic.received, traffic.refused_joint_states = 7, 2
+    assert traffic.used == 5
+    traffic.last_errors.extend(map(str, range(12)))
+    assert list(traffic.last_errors) == [str(number) for number in range(2, 12)]

@@ -15,8 +15,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.live.joint_state import Reason, TakenJointStates, take_joint_state
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.live.joint_state import (
+    InputPlan,
+    MovingJoints,
+    Reason,
+    TakenJointStates,
+    make_plan,
+    take_joint_state,
+)
 from robot_semantics.live.settings import Invalid
+from robot_semantics.model.loading import robot_from_text
 
 nan, inf = float("nan"), float("inf")
 
@@ -94,3 +103,39 @@ def test_a_joint_without_a_finite_position_is_skipped_or_the_message_is_refused(
     assert [values.messages.tolist() for values in strict.values] == [[0]]
     assert sorted(row for fault in strict.refused for row in fault.messages.tolist()) == [1, 2, 3, 4]
     assert strict.notices == ()
+
+
+def test_more_than_eight_joints_that_are_not_finite_are_one_sentence() -> None:
+    for count, sentences in ((8, 8), (9, 1)):
+        names = [f"j{number}" for number in range(count)]
+        taken = take(" ".join([*names, "last"]), [nan] * count + [1.0])
+        assert len(taken.notices) == sentences
+    (fault,) = taken.notices
+    assert fault.refusal.message == (
+        "the positions of 'j0', 'j1', 'j2', 'j3', 'j4' and 4 more are not finite; the message's other joints are used"
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "variables"),
+    [
+        ("a b c", slice(0, 3)),
+        ("b c", slice(1, 3)),
+        ("c", slice(2, 3)),
+        ("a c", None),
+        ("b a", None),
+        ("a b fixed", None),
+        ("other a b", None),
+    ],
+)
+def test_messages_in_the_order_of_the_model_need_no_indices(names: str, variables: slice | None) -> None:
+    links = "".join(f'<link name="{link}"/>' for link in "rabcf")
+    joints = "".join(
+        f'<joint name="{joint}" type="{kind}"><parent link="r"/><child link="{joint[0]}"/></joint>'
+        for joint, kind in (("a", "continuous"), ("b", "continuous"), ("c", "continuous"), ("fixed", "fixed"))
+    )
+    model = robot_from_text(f'<robot name="r">{links}{joints}</robot>')
+    space = JointSpace.of(model)
+    plan = make_plan(names.split(), model, space, MovingJoints(space), frozenset())
+    assert isinstance(plan, InputPlan)
+    assert plan.straight == variables

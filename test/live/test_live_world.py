@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -20,9 +21,17 @@ from robot_semantics import JointSpace
 from robot_semantics.live.samples import RobotSample, RootCandidate, RootSource, RootStatement, WorldSample
 from robot_semantics.live.senders import NEVER_NS
 from robot_semantics.live.settings import Source
-from robot_semantics.live.world import LiveWorld, ReceivedTransform, StaleStateError, live_world
+from robot_semantics.live.world import (
+    LeftOutFrame,
+    LiveWorld,
+    ReceivedTransform,
+    StaleStateError,
+    live_world,
+    transform_fault,
+)
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.transforms.pose import pose_matrix
+from robot_semantics.transforms.rows import LARGEST
 from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.world_state import WORLD
 from robot_semantics.usdf.writer import write_world
@@ -377,3 +386,96 @@ def test_a_single_frame_without_a_pose_is_the_world_unless_other_sources_have_fr
 def test_the_frame_of_a_robot_without_a_pose_is_in_the_state(parent: str) -> None:
     world = taken(sample(joint="planar", parent=parent))
     assert [(frame.name, frame.parent) for frame in world.state.frames] == [(parent, WORLD)]
+
+
+@pytest.mark.parametrize(
+    ("parent", "child", "pose", "fault"),
+    [
+        ("map", "cup", [1, 2, 3, 0, 0, 0, 1], None),
+        ("map", "cup", [1e9, -1e9, 0, 0.5, 0.5, 0.5, -0.5], None),
+        ("map", "", [0, 0, 0, 0, 0, 0, 1], "its name is empty"),
+        ("map", "cup ", [0, 0, 0, 0, 0, 0, 1], "its name, 'cup ', begins or ends with white space"),
+        (" ", "cup", [0, 0, 0, 0, 0, 0, 1], "the name of its parent is blank"),
+        ("a\x1b[b", "cup", [0, 0, 0, 0, 0, 0, 1],
+         r"the name of its parent, 'a\x1b[b', has a control character"),
+        ("map", "cup", [0, math.nan, 0, 0, 0, 0, 1], "its pose (0, nan, 0, 0, 0, 0, 1) is not finite"),
+        ("map", "cup", [0, 0, 0, 0, 0, 0, -math.inf], "its pose (0, 0, 0, 0, 0, 0, -inf) is not finite"),
+        ("map", "cup", [1e200, 0, 0, 0, 0, 0, 1],
+         f"its position (1e+200, 0, 0, 0, 0, 0, 1) is farther away than {LARGEST:g} m"),
+        ("map", "cup", [1e200, 0, 0, 0, 0, 0, 2],
+         "its quaternion (1e+200, 0, 0, 0, 0, 0, 2) is not a rotation: the square of its length must be 0.99 to 1.01"),
+    ],
+)  # fmt: skip
+def test_the_fault_of_a_transform_is_named(parent: str, child: str, pose: list[float], fault: str | None) -> None:
+    assert transform_fault(parent, child, np.array(pose, np.float64)) == fault
+
+
+def test_a_frame_that_was_left_out_before_is_named_with_its_reason() -> None:
+    left_out = [LeftOutFrame("cup", "its pose is not finite")]
+    world = live_world(WorldSample(NOW_NS, NOW_NS, (sample(),)), {}, left_out=left_out)
+    (item,) = (item for item in world.missing if item.code == "left_out")
+    assert (item.kind, item.model, item.name, item.detail) == ("frame", "", "cup", "its pose is not finite")
+
+
+def test_the_number_of_links_without_a_twist_is_said() -> None:
+    world = taken(sample(turn=(0.3, np.nan)))
+    (item,) = (item for item in world.missing if item.kind == "links")
+    assert (item.model, item.code) == ("rover", "not_stated")
+    assert item.detail == "not all velocities are known, so 1 links have no twists"
+    assert not [item for item in taken(sample(turn=(0.3, 1.0))).missing if item.kind == "links"]
+
+
+def test_of_two_parents_of_a_frame_the_newest_is_used_and_the_others_are_named() -> None:
+    parents = {
+        "map": heard((1.0, 0.0, 0.0), stamp_ns=NOW_NS - 5),
+        "lab": heard((2.0, 0.0, 0.0), stamp_ns=NOW_NS - 3),
+        "hall": heard((3.0, 0.0, 0.0), stamp_ns=None),
+    }
+    world = taken(sample(), cup=parents)
+    (cup,) = (frame for frame in world.state.frames if frame.name == "cup")
+    assert cup.pose is not None
+    assert (cup.parent, cup.pose.xyz_rpy[0]) == ("lab", 2.0)
+    (item,) = (item for item in world.missing if item.name == "cup")
+    assert (item.code, item.detail) == (
+        "rivals", "the newest transform has it in 'lab'; others have it in 'hall', 'map'"
+    )  # fmt: skip
+    assert [(age.name, age.age_ns) for age in world.ages if age.model is None] == [("cup", 3)]
+
+
+def test_a_frame_in_a_frame_with_a_model_s_name_is_ambiguous() -> None:
+    world = taken(sample(), cup={"rover": heard((1.0, 0.0, 0.0))}, jug={"map": heard((2.0, 0.0, 0.0))})
+    (item,) = (item for item in world.missing if item.name == "cup")
+    assert (item.code, item.detail) == ("ambiguous", "a model has the name of its parent frame 'rover'")
+    places = {frame.name: (frame.parent, frame.pose is None) for frame in world.state.frames}
+    assert places == {"cup": (WORLD, True), "jug": ("map", False), "map": (WORLD, False)}
+
+
+def test_a_robot_with_the_frame_world_on_a_link_is_placed_if_the_pose_of_this_link_is_known() -> None:
+    on_arm = {"arm": heard((2.0, 0.0, 0.0), stamp_ns=NOW_NS - 4)}
+    world = taken(sample(turn=(0.3, 0.0)), world=on_arm)
+    expected = np.linalg.inv(matrix((0.5, 0.0, 0.2), 0.3) @ matrix((2.0, 0.0, 0.0), 0.0))
+    np.testing.assert_allclose(resolve_frames(world.state).pose("rover"), expected, atol=1e-12)
+    assert [(age.name, age.age_ns) for age in world.ages if age.model is None] == [("rover", 4)]
+    assert not world.missing
+    unknown = taken(sample(turn=None), world=on_arm)
+    assert unknown.state.models[0].pose is None
+    assert ("pose", "rover", "", "not_stated") in codes(unknown)
+
+
+def test_only_the_frames_that_a_robot_stands_in_are_kept() -> None:
+    received = {
+        "base_link": {"odom": heard((1.0, 2.0, 0.0), 0.5, NOW_NS - 1)},
+        "odom": {"map": heard((5.0, 0.0, 0.0), 1.0, NOW_NS - 2)},
+        "cup": {"odom": heard((1.0, 0.0, 0.0), 0.0, NOW_NS - 3), "map": heard((1.0, 0.0, 0.0), 0.0, NOW_NS - 9)},
+        "camera": {"arm": heard((0.0, 0.0, 1.0), 0.0, NOW_NS - 4)},
+    }
+    robots = WorldSample(NOW_NS, NOW_NS, (sample(turn=None),))
+    whole, needed = (live_world(robots, received, all_frames=every) for every in (True, False))
+    assert {frame.name for frame in whole.state.frames} == {"odom", "map", "cup", "camera"}
+    assert {frame.name for frame in needed.state.frames} == {"odom", "map"}
+    # What is missing and the ages are those of the bodies that are left.
+    assert codes(whole) - codes(needed) == {("frame", "", "cup", "rivals"), ("frame", "", "camera", "not_stated")}
+    assert codes(needed) == {("joint", "rover", "turn", "not_stated")}
+    ages = {(age.model, age.name): age.age_ns for age in needed.ages}
+    assert ages == {(None, "rover"): 1, (None, "odom"): 2}
+    np.testing.assert_allclose(resolve_frames(needed.state).pose("rover"), resolve_frames(whole.state).pose("rover"))
