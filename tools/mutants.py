@@ -175,8 +175,8 @@ def around(change: Change) -> list[Any]:
 def has_no_effect(nodes: Sequence[Any]) -> bool:
     """Return True for a change without effect on a result.
 
-    It is in a place that no run evaluates, the size of a cache, a large number, which changes by 1, or in `strict` of
-    `zip`, which like an assertion notices a fault elsewhere.
+    It is in a place that no run evaluates, the size of a cache, the seed of random numbers, a large number, which
+    changes by 1, or in `strict` of `zip`, which like an assertion notices a fault elsewhere.
     """
     if isinstance(nodes[-1], ast.Constant) and isinstance(nodes[-1].value, int) and nodes[-1].value > LARGE:
         return True
@@ -189,7 +189,7 @@ def has_no_effect(nodes: Sequence[Any]) -> bool:
             return True
         if isinstance(outer, ast.keyword) and outer.arg == "strict":
             return True
-        if isinstance(outer, ast.Call) and ast.unparse(outer.func).endswith("lru_cache"):
+        if isinstance(outer, ast.Call) and ast.unparse(outer.func).endswith(("lru_cache", "default_rng")):
             return True
     return False
 

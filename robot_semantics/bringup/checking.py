@@ -18,7 +18,7 @@ from robot_semantics.base.caches import LruCache
 from robot_semantics.base.diagnostic import Diagnostic, Severity, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.names import is_near
+from robot_semantics.base.names import is_near, quoted
 from robot_semantics.base.yaml_reader import MAX_BYTES, YamlNode, parse_yaml
 from robot_semantics.bringup import name_checks, ros2_controllers
 from robot_semantics.bringup.configuration import (
@@ -294,9 +294,8 @@ def _accelerations_are_limited(configuration: Configuration) -> Iterator[Configu
     missing = [joint for joint in configuration.joints if joint in planned and joint not in limited]
     if missing:
         place = _place_of_acceleration(sections[0], missing)
-        names = ", ".join(f"'{name}'" for name in missing[:_SHOWN])
-        rest = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
-        message = f"joints of groups have no acceleration limit, so MoveIt cannot time a plan: {names}{rest}"
+        names = quoted(missing, _SHOWN)
+        message = f"joints of groups have no acceleration limit, so MoveIt cannot time a plan: {names}"
         yield ConfigurationProblem(Severity.WARNING, "no-acceleration-limit", message, place)
 
 

@@ -172,7 +172,7 @@ def _cloud(points: FloatArray, surface: Surface) -> FloatArray:
     if not areas.sum():
         return points
     faces = rng.choice(len(areas), POINTS, p=areas / areas.sum())
-    weights = rng.dirichlet((1.0, 1.0, 1.0), POINTS)
+    weights = rng.dirichlet(np.ones(3), POINTS)
     return np.concatenate((points, np.einsum("nk,nkj->nj", weights, corners[faces])))
 
 

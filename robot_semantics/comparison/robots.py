@@ -179,8 +179,6 @@ class _Matching:
         while waiting:
             link_a, link_b = waiting.popleft()
             for edge_a, edge_b in list(self._pairs(link_a, link_b)):
-                if edge_a.other in self.found.links or edge_b.other in self.found.links.values():
-                    continue
                 self._match_joints(link_a, edge_a, edge_b)
                 waiting.append((edge_a.other, edge_b.other))
         return self.found

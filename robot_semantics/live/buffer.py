@@ -296,7 +296,7 @@ class LoopCloser:
         owners = [space.joints[number] for number in moving.of_variable[self._compared]]
         self._compared_joints = moving.of_variable[self._compared]
         self._wraps = np.array([owner.motion.wraps for owner in owners], np.bool_)
-        self._differences = np.full(len(owners), -1.0)
+        self._differences = np.full(len(owners), np.nan)
         self.is_open = False
         self._given = buffer.positions
         self.gap = LoopGap(0.0, 0.0)
@@ -389,7 +389,7 @@ class LoopCloser:
             at = self._compared[compared]
             off = q[at] - solution.q[at]
             off = np.where(self._wraps[compared], wrapped_angles(off), off)
-            self._differences[compared] = np.maximum(self._differences[compared], np.abs(off))
+            self._differences[compared] = np.fmax(self._differences[compared], np.abs(off))
         return solution.q
 
     def refresh_velocities(self) -> None:
@@ -410,6 +410,6 @@ class LoopCloser:
         A joint that no message named is not among them.
         """
         names = [self._buffer.moving.names[number] for number in self._compared_joints]
-        taken = {name: off for name, off in zip(names, self._differences.tolist(), strict=True) if off >= 0.0}
-        self._differences[:] = -1.0
+        taken = {name: off for name, off in zip(names, self._differences.tolist(), strict=True) if off == off}
+        self._differences[:] = np.nan
         return taken

@@ -320,7 +320,7 @@ def take_joint_state(
     """
     names = tuple(names)
     rows = np.atleast_2d(position)
-    rates, efforts = (part.reshape(len(rows), -1) if part.size else rows[:, :0] for part in (velocity, effort))
+    rates, efforts = (np.atleast_2d(part) if part.size else rows[:, :0] for part in (velocity, effort))
     messages = np.arange(len(rows))
     refusal = _refusal(names, rows.shape[1])
     if refusal is not None:

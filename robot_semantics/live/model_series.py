@@ -22,7 +22,6 @@ import numpy as np
 from robot_semantics.base.record import record
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.live.samples import RobotSample
-from robot_semantics.live.senders import NEVER_NS
 from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 from robot_semantics.transforms.pose import pose_from_row, pose_rows, six_or_none
@@ -162,40 +161,26 @@ def with_links(series: ModelSeries, kinematics: ForwardKinematics) -> ModelSerie
     return replace(series, links=robot.link_names, link_poses=poses_, link_twists=twists)
 
 
-def series_from_sample(sample: RobotSample, now_ns: int) -> ModelSeries:
-    """Return the newest values of a robot as a series of one, without its root link's pose and its links.
-
-    Args:
-        sample: the robot's values.
-        now_ns: the reference time of the ages, on the steady clock [ns].
-
-    """
+def series_from_sample(sample: RobotSample) -> ModelSeries:
+    """Return the newest values of a robot as a series of one, without ages, its root link's pose and its links."""
     space = sample.space
-    own_joints = [(joint, index) for index, joint in enumerate(space.joints) if not joint.virtual]
+    own_joints = [joint for joint in space.joints if not joint.virtual]
     positions = sample.positions.copy()
-    for index, joint in enumerate(space.joints):
-        if not sample.measured[index]:
+    for joint, measured in zip(space.joints, sample.measured, strict=True):
+        if not measured:
             positions[space.joint_positions[joint.name]] = np.nan
-    received = sample.received_ns.tolist()
-    ages = [-1 if received[index] == NEVER_NS else max(0, now_ns - received[index]) for _, index in own_joints]
 
     def rows(values: FloatArray, spans: Sequence[slice]) -> FloatArray:
         return np.concatenate([values[span] for span in spans] or [values[:0]])[np.newaxis]
 
-    places = [space.joint_positions[joint.name] for joint, _ in own_joints]
-    rates = [space.joint_velocities[joint.name] for joint, _ in own_joints]
-    widths, speeds = (
-        [joint.position_count for joint, _ in own_joints],
-        [joint.velocity_count for joint, _ in own_joints],
-    )
+    places = [space.joint_positions[joint.name] for joint in own_joints]
+    rates = [space.joint_velocities[joint.name] for joint in own_joints]
+    widths, speeds = [joint.position_count for joint in own_joints], [joint.velocity_count for joint in own_joints]
     return replace(
-        ModelSeries.unknown(sample.name, [joint.name for joint, _ in own_joints], widths, speeds, 1),
+        ModelSeries.unknown(sample.name, [joint.name for joint in own_joints], widths, speeds, 1),
         positions=rows(positions, places),
         velocities=rows(sample.velocities, rates),
         efforts=rows(sample.efforts, rates),
-        joint_age_ns=np.array([ages], dtype=np.int64).reshape(1, len(own_joints)),
-        lower=rows(space.lower, places)[0],
-        upper=rows(space.upper, places)[0],
         urdf_sha256=model_digest(sample.model),
     )
 

@@ -321,7 +321,7 @@ class _Making:
 
     def _model(self, robot: RobotSample) -> ModelState:
         self._joint_ages(robot)
-        series = with_links(series_from_sample(robot, self.sample.received_ns), kinematics_of(robot.model))
+        series = with_links(series_from_sample(robot), kinematics_of(robot.model))
         root = self.roots[robot.name]
         if root.statement is not None:
             twist = root.statement.twist
@@ -375,9 +375,8 @@ class _Making:
     # --- frames
 
     def _place_frames(self) -> None:
-        roots = {robot.root_frame for robot in self.sample.robots}
         for name, parents in self.heard.items():
-            if name in roots or name in self.links or name == WORLD:
+            if name in self.links or name == WORLD:
                 continue
             if name in self.bodies:
                 self.lacks("frame", "", name, "ambiguous", "a model has the name of this TF frame; it is left out")

@@ -460,6 +460,15 @@ def test_a_robot_with_the_frame_world_on_a_link_is_placed_if_the_pose_of_this_li
     unknown = taken(sample(turn=None), world=on_arm)
     assert unknown.state.models[0].pose is None
     assert ("pose", "rover", "", "not_stated") in codes(unknown)
+    # The order of the names of links makes no difference.
+    model = robot_from_text(URDF.format(name="rover").replace("base_link", "a_root"))
+    renamed = taken(replace(sample(turn=(0.3, 0.0)), model=model, space=JointSpace.of(model)), world=on_arm)
+    np.testing.assert_allclose(resolve_frames(renamed.state).pose("rover"), expected, atol=1e-12)
+
+
+def test_a_link_of_a_robot_is_no_frame() -> None:
+    world = taken(sample(), arm={"map": heard((1.0, 0.0, 0.0))}, base_link={"map": heard((2.0, 0.0, 0.0))})
+    assert [frame.name for frame in world.state.frames] == ["map"]
 
 
 def test_only_the_frames_that_a_robot_stands_in_are_kept() -> None:

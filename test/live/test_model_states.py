@@ -64,6 +64,8 @@ def test_each_joint_has_its_own_numbers_of_a_row() -> None:
 def test_a_joint_without_any_known_number_has_no_state() -> None:
     series = ModelSeries.unknown("r", ("a", "b", "c"), (1, 1, 1), (1, 1, 1), 1)
     series.velocities[0, 1], series.efforts[0, 2] = 2.0, 3.0
+    links = replace(series, links=("l",), link_poses=np.full((1, 1, 7), np.nan), link_twists=np.full((1, 1, 6), np.nan))
+    assert model_state(links, model_rows(links)[0].tolist(), "map").links == ()
     state = model_state(series, model_rows(series)[0].tolist(), "map")
     assert state.joints == (JointState("b", None, (2.0,), None), JointState("c", None, None, (3.0,)))
     assert (state.pose, state.twist, state.links) == (None, None, ())

@@ -206,6 +206,40 @@ def test_a_message_with_a_zero_quaternion_is_refused_if_invalid_values_are() -> 
     assert skipping.values.measured.tolist() == [False, True]
 
 
+def test_a_late_message_is_refused_with_its_distance_from_the_last_stamp() -> None:
+    robot = of_chain()
+
+    def give(stamp_ns: int) -> Any:
+        return robot.joint_state(JointStateData(stamp_ns, ("turn",), np.array([0.5])), lambda: 1, received_ns=SECOND_NS)
+
+    give(100 * SECOND_NS)
+    late, ahead = give(100 * SECOND_NS - 250_000), give(4000 * SECOND_NS)
+    assert late == Refusal(Reason.TIME_BACKWARDS, "its stamp is 0.000250 s before the last stamp of 'turn'")
+    assert ahead == Refusal(
+        Reason.TIME_AHEAD, "its stamp is 3900.000000 s after the last stamp of 'turn'; the next message may confirm it"
+    )
+    assert give(-1) == Refusal(Reason.NEGATIVE_STAMP, "its stamp is negative: -1e-09 s")
+
+
+def test_a_robot_knows_whether_messages_have_sequence_numbers() -> None:
+    robot = of_chain()
+    assert robot.tells_sequence
+    for sequence in (None, 7, 0):
+        robot.joint_state(JointStateData(SECOND_NS, ("turn",), np.array([0.5])), lambda: 1, sequence)
+        assert robot.tells_sequence == bool(sequence)
+
+
+def test_a_follower_with_messages_of_its_own_does_not_follow() -> None:
+    planar = '<joint name="{}" type="planar"><parent link="base"/><child link="{}"/><axis xyz="0 0 1"/>{}</joint>'
+    joints = planar.format("lead", "one", "") + planar.format("follow", "two", '<mimic joint="lead" multiplier="2"/>')
+    links = "".join(f'<link name="{link}"/>' for link in ("base", "one", "two"))
+    robot = RunningRobot("r", robot_from_text(f'<robot name="r">{links}{joints}</robot>'), RobotSettings(raw=False))
+    for second, x, joint, follower in ((1, 1.0, "lead", 2.0), (2, 7.0, "follow", 7.0), (3, 3.0, "lead", 7.0)):
+        robot.motion(joint, np.array([x, 2.0 * x, 0.0, *ORIGIN[3:]]), None, second * SECOND_NS)
+        where = robot.space.joint_positions["follow"]
+        np.testing.assert_allclose(robot.values.positions[where], [follower, 2.0 * follower, 0.0], atol=1e-12)
+
+
 @pytest.mark.parametrize("raw", [[math.nan, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], [0.0] * 7])
 def test_a_pose_that_cannot_be_used_is_refused(raw: list[float]) -> None:
     robot = of_chain("planar")

@@ -696,3 +696,28 @@ def test_the_reference_stays_although_another_topic_of_its_kind_has_more_message
     assert reference.newest(clocks_of(senders, 10 * S), 10 * S) is first
     # A choice without a reference before is the topic of most messages.
     assert Reference().newest(clocks_of(senders, 10 * S), 10 * S) is busy
+
+
+def test_the_clock_of_a_sender_goes_on_by_the_stamps_of_another() -> None:
+    senders = Senders()
+    own, other = (senders.find(SenderKind.JOINT_STATES, f"/{name}", (name,))[0] for name in "ab")
+    assert senders.clock_ns(own, 5 * S) == NEVER_NS
+    # The other clock goes on by 1 s in 2 s, of which 1 s before the own message; or it jumps by 4 s, half before it.
+    for step_s, clock_s in ((1, 10), (4, 12)):
+        senders = Senders()
+        own, other = (senders.find(SenderKind.JOINT_STATES, f"/{name}", (name,))[0] for name in "ab")
+        senders.take(other, 100 * S, 0)
+        senders.take(own, 10 * S, S)
+        senders.take(other, (100 + step_s) * S, 2 * S)
+        assert senders.clock_ns(own, 2 * S) == clock_s * S
+        assert senders.clock_ns(own, 2 * S + 5) == clock_s * S + 5
+
+
+def test_a_stamp_after_a_jump_of_the_clock_is_no_advance() -> None:
+    senders = Senders()
+    own, other = (senders.find(SenderKind.JOINT_STATES, f"/{name}", (name,))[0] for name in "ab")
+    senders.take(other, 100 * S, 0)
+    senders.take(own, 10 * S, 0)
+    senders.accept_any_stamp()
+    senders.take(other, 100 * S + 50, 1)
+    assert senders.clock_ns(own, 1) == 10 * S
