@@ -353,7 +353,7 @@ class _Search:
         """Return the gradient (size,) of the distance with respect to the sampled variables [m/rad or 1]."""
         apart = proximity.on_b - proximity.on_a
         length = float(np.linalg.norm(apart))
-        if length == 0.0:
+        if not length:
             return np.zeros(len(self._coupling))
         towards = apart / (length if proximity.distance > 0.0 else -length)
         data = self._data
@@ -563,13 +563,14 @@ def generate_matrix(
     neutral = close_loops(kinematics.loops, kinematics.space.neutral() if default_q is None else default_q)
     default = CollisionCounter(scene).count(neutral[None])
     blocks = range(-(-settings.total // BLOCK))
+    later_blocks = blocks[FIRST_BLOCKS:]
     sampler = block_sampler(scene.space, settings.seed, settings.sampler)
     count = partial(count_blocks, jobs=settings.jobs, progress=progress, last=settings.total)
     tally = count(scene, sampler, blocks[:FIRST_BLOCKS])
     clear = dict.fromkeys(_clear_pairs(tally, settings), tally.hulls.samples)
-    if len(blocks) > FIRST_BLOCKS:
+    if later_blocks:
         remaining = build_scene(robot, pieces, [*excluded, *clear], settings.padding) if clear else scene
-        tally.add(count(remaining, sampler, blocks[FIRST_BLOCKS:]))
+        tally.add(count(remaining, sampler, later_blocks))
     rigid = rigid_contacts(robot, scene, neutral)
     sampled = [pair for pair in pairs if pair in chosen_pairs and pair not in joined]
     searched: dict[tuple[int, int], SearchedCollision] = {}

@@ -126,3 +126,10 @@ def test_spheres_of_a_bar_are_at_most_those_on_its_axis(size: tuple[float, float
     assert fit.overshoot <= 1.02 * (math.hypot(thin, middle, long / 8) - thin) + 3e-6
     points, _ = trimesh.sample.sample_surface(trimesh.creation.box(size), 50_000, seed=1)
     assert distances(points, fit.spheres).max() <= 1e-9
+
+
+def test_eight_spheres_of_a_cube_are_almost_as_small_as_those_in_its_corners(tmp_path: Path) -> None:
+    fit = fitted(tmp_path, '<box size="1 1 1"/>', 8)
+    # Each around an eighth of the cube: from 0.25 m below the surface to a corner.
+    in_corners = 0.25 * math.sqrt(3.0) - 0.25
+    assert in_corners <= fit.overshoot <= 1.12 * in_corners

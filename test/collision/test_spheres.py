@@ -16,12 +16,13 @@ import numpy as np
 import pytest
 
 trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed (pip install '.[collision]')")
-pytest.importorskip("mujoco", reason="mujoco is not installed (pip install '.[collision]')")
+mujoco = pytest.importorskip("mujoco", reason="mujoco is not installed (pip install '.[collision]')")
 
 from robot_semantics.base.diagnostics import Diagnostics  # noqa: E402
 from robot_semantics.base.errors import RobotSemanticsError  # noqa: E402
 from robot_semantics.collision import sphere_cover  # noqa: E402
 from robot_semantics.collision.pieces import pieces_of  # noqa: E402
+from robot_semantics.collision.shapes import Piece, Shape, surface_of  # noqa: E402
 from robot_semantics.collision.sphere_check import LinkCheck, check_spheres  # noqa: E402
 from robot_semantics.model.loading import load_robot  # noqa: E402
 from robot_semantics.model.resources import PackageResolver  # noqa: E402
@@ -98,6 +99,33 @@ def test_a_sphere_that_touches_the_rims_of_a_cylinder_covers_it_and_no_smaller_o
     small = checked(tmp_path, cylinder, [(0.0, 0.0, 0.0, around - 1e-6)])
     assert small.covered is False
     assert small.protrusion == pytest.approx(1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("radius", [0.1, 2.0])
+def test_the_middle_of_an_arc_is_farther_out_than_its_ends(radius: float) -> None:
+    # A strip of the wall of a cylinder, a radian wide, and a sphere whose centre is on the other side of the axis.
+    height, behind = 0.1 * radius, 0.5 * radius
+    turns, heights = np.array([-0.5, 0.5, 0.5, -0.5]), height * np.array([-1.0, -1.0, 1.0, 1.0])
+    strip = np.stack([radius * np.cos(turns), radius * np.sin(turns), heights], axis=1)
+    patches = sphere_cover.Patches(strip[None], 0, tube=(np.eye(4), radius))
+    farthest = math.hypot(radius + behind, height)
+    ends = np.linalg.norm(strip - (-behind, 0.0, 0.0), axis=1)
+    # The sphere has all corners inside.
+    sphere = sphere_cover.Spheres(np.array([[-behind, 0.0, 0.0]]), np.array([0.5 * (ends.max() + farthest)]))
+    found = sphere_cover.cover([patches], sphere)
+    assert found.lower <= farthest - sphere.radii[0] <= found.upper + 1e-12
+    assert found.upper - found.lower <= 1e-5
+
+
+def test_distances_to_a_small_box_of_triangles_are_those_of_the_closed_form() -> None:
+    half = np.array([0.004, 0.01, 0.03])
+    mesh = trimesh.creation.box(2.0 * half)
+    shape = Shape(mujoco.mjtGeom.mjGEOM_MESH, (0.0, 0.0, 0.0), surface=surface_of(mesh))
+    points = np.random.default_rng(0).uniform(-1.5, 1.5, size=(2_000, 3)) * half
+    outside = np.abs(points) - half
+    expected = np.linalg.norm(np.maximum(outside, 0.0), axis=1) + np.minimum(outside.max(axis=1), 0.0)
+    assert (expected < 0.0).sum() > 100
+    np.testing.assert_allclose(sphere_cover.signed_distances([Piece(0, shape, np.eye(4))], points), expected, atol=1e-12)
 
 
 def test_a_proof_that_is_too_fine_ends_with_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

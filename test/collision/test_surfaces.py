@@ -19,7 +19,7 @@ from support.collision_oracles import CoalCounter, packaged_robot
 from robot_semantics import Diagnostics, ForwardKinematics, JointSpace, RobotModel
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.audit import AuditFinding, audit
-from robot_semantics.collision.matrix import CollisionMatrix, PairReason, Settings, generate_matrix
+from robot_semantics.collision.matrix import CollisionMatrix, PairReason, Settings, _Search, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import block_sampler
 from robot_semantics.collision.scene import SurfaceTest, build_scene
@@ -195,6 +195,7 @@ def test_a_pair_that_touches_in_the_default_pose_alone_says_by_how_much() -> Non
     evidence = matrix.pairs[LinkPair("base", "tip")]
     assert (matrix.reason(evidence.pair), evidence.hits) == (PairReason.DEFAULT, 0)
     assert evidence.default_depth == pytest.approx(1e-4, abs=1e-6)
+    assert evidence.found_by_search is False
 
 
 @pytest.fixture
@@ -285,3 +286,38 @@ def test_what_a_search_finds_collides_says_coal() -> None:
         assert witness is not None
         (hits,) = counter.hits(JointSpace.of(robot).with_mimics(witness.q)[None])
         assert tuple(sorted(robot.link_index[name] for name in pair)) in hits, pair
+
+
+def test_the_gradient_of_a_search_is_that_of_the_distance() -> None:
+    # The links on two arms: hinges and slides that move either of them, and one that follows.
+    ball, rod = '<sphere radius="0.05"/>', '<capsule radius="0.02" length="0.3"/>'
+    robot = robot_from_text(
+        '<robot name="r" version="1.2">'
+        + link("base", ball, "0 0 -3")
+        + "".join(link(name, rod) for name in ("a", "b", "c", "d"))
+        + joint("revolute", "base", "a", "0.6 0 0", limits("1 2 3", -2.0, 2.0))
+        + joint("prismatic", "a", "b", "0 0 0.4", limits("1 1 0", -1.0, 1.0))
+        + joint("revolute", "base", "c", "-0.6 0 0", limits("0 1 1", -2.0, 2.0))
+        + joint("revolute", "c", "d", "0 0.5 0", limits("1 0 0", -2.0, 2.0) + '<mimic joint="j_b" multiplier="2"/>')
+        + "</robot>"
+    )
+    pieces = pieces_of(robot, PackageResolver(), Diagnostics())
+    search = _Search(build_scene(robot, pieces, ()))
+    pair = (robot.link_index["b"], robot.link_index["d"])
+    joints = search._joints_between(*pair)
+
+    def distance(q: np.ndarray) -> float:
+        proximity = search._proximity(pair, q)
+        assert proximity is not None
+        return proximity.distance
+
+    for q in np.random.default_rng(0).uniform(-1.0, 1.0, size=(10, JointSpace.of(robot).size)):
+        q = JointSpace.of(robot).with_mimics(q)
+        proximity = search._proximity(pair, q)
+        assert proximity is not None
+        gradient = search._gradient(proximity, joints)
+        moving = [at for at, name in enumerate(JointSpace.of(robot).names) if name != "j_d"]
+        for at in moving:
+            step = 1e-6 * np.eye(len(q))[at]
+            slope = (distance(q + step) - distance(q - step)) / 2e-6
+            assert gradient[at] == pytest.approx(slope, abs=1e-4)

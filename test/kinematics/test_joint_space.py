@@ -110,8 +110,10 @@ def test_random_positions_are_inside_the_limits_with_unit_quaternions(
     np.testing.assert_array_equal(q, space.with_mimics(q))
 
 
-def test_random_positions_fill_the_limits(space: JointSpace) -> None:
-    q = space.random(np.random.default_rng(0), (4000,))
+@pytest.mark.parametrize("some", [False, True])
+def test_random_positions_fill_the_limits(space: JointSpace, some: bool) -> None:
+    rng = np.random.default_rng(0)
+    q = space.random_some(rng, np.arange(space.size), 4000) if some else space.random(rng, (4000,))
     for at in (7, 8):
         span = space.upper[at] - space.lower[at]
         np.testing.assert_allclose(q[:, at].min(), space.lower[at], atol=0.01 * span)

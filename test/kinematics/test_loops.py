@@ -251,6 +251,30 @@ def test_a_joint_that_moves_other_links_is_not_held() -> None:
         ClosedLoops.of(robot_from_text(text, srdf("coupler", "rocker", "extra")))
 
 
+@pytest.mark.parametrize("axis", [X, Y, Z])
+def test_a_link_that_slides_between_two_others_is_not_held(axis: tuple[float, float, float]) -> None:
+    text = urdf(
+        joint("lift", "prismatic", "base", "a", ZERO, axis),
+        joint("up", "prismatic", "base", "b", ZERO, axis),
+        joint("down", "prismatic", "b", "c", ZERO, axis),
+        constraint("ball", "spherical", ("a", ZERO), ("c", ZERO)),
+        links=["base", "a", "b", "c"],
+    )
+    with pytest.raises(LoopError, match="it determines 1 of its 2 passive joints"):
+        ClosedLoops.of(robot_from_text(text, srdf("up", "down")))
+
+
+def test_a_miss_is_compared_with_the_motion_and_not_with_the_angles() -> None:
+    (linkage,) = loops_of(four_bar(FOUR_BAR)).linkages
+    turns = 200.0 * np.pi
+    before = np.full((3, 3), turns)
+    predicted = before + 0.05
+    missed = np.array([0.004, 0.006, 0.5])
+    near = linkage.is_near(predicted + missed[:, np.newaxis], before, predicted, 0.1)
+    # Of motions of 0.054, 0.056 and 0.55 rad.
+    assert near.tolist() == [True, False, False]
+
+
 def delta() -> RobotModel:
     parts, links = [], ["base", "px", "py", "platform"]
     parts.append(joint("x", "prismatic", "base", "px", ZERO, X))
