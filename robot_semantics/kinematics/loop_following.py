@@ -236,7 +236,7 @@ class LinkageTracker:
     def _newton(self, chain: _PreparedLinkage, q: FloatArray) -> TrackedLoops | None:
         """Close the loops near the predicted `q` (size,), in place; return None if that is not certain."""
         places, before = self._linkage.ordered_places, np.inf
-        inverse = None
+        inverse = np.zeros((0, 0))
         for done in range(_MOST_STEPS):
             error = chain.errors(q)
             size = math.sqrt(error @ error)
@@ -244,7 +244,7 @@ class LinkageTracker:
                 return TrackedLoops(q, True, size * self._linkage.equations.length, size, done)
             if not size < before:
                 return None
-            if inverse is None or before > _EXACT:
+            if before > _EXACT:
                 own, others = self._linkage.split(chain.derivative())
                 try:
                     inverse = np.linalg.inv(own) if own.shape[0] == own.shape[1] else np.linalg.pinv(own)

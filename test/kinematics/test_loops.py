@@ -275,6 +275,15 @@ def test_a_miss_is_compared_with_the_motion_and_not_with_the_angles() -> None:
     assert near.tolist() == [True, False, False]
 
 
+def test_a_step_of_more_joints_than_equations_is_the_shortest() -> None:
+    loops = loops_of(four_bar(FOUR_BAR))
+    linkage = loops.linkages[0].without_driven
+    J = linkage.equations.derivative(linkage.equations.state(loops.home.q[:1]))
+    assert J.shape == (1, 2, 3)
+    step, _ = linkage._step(J, np.array([[0.3, -0.2]]), np.zeros(1))
+    np.testing.assert_allclose(step[0], np.linalg.pinv(J[0]) @ (-0.3, 0.2), atol=1e-10)
+
+
 def delta() -> RobotModel:
     parts, links = [], ["base", "px", "py", "platform"]
     parts.append(joint("x", "prismatic", "base", "px", ZERO, X))
