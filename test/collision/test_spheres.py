@@ -125,7 +125,9 @@ def test_distances_to_a_small_box_of_triangles_are_those_of_the_closed_form() ->
     outside = np.abs(points) - half
     expected = np.linalg.norm(np.maximum(outside, 0.0), axis=1) + np.minimum(outside.max(axis=1), 0.0)
     assert (expected < 0.0).sum() > 100
-    np.testing.assert_allclose(sphere_cover.signed_distances([Piece(0, shape, np.eye(4))], points), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        sphere_cover.signed_distances([Piece(0, shape, np.eye(4))], points), expected, atol=1e-12
+    )
 
 
 def test_a_proof_that_is_too_fine_ends_with_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

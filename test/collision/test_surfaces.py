@@ -311,13 +311,13 @@ def test_the_gradient_of_a_search_is_that_of_the_distance() -> None:
         assert proximity is not None
         return proximity.distance
 
-    for q in np.random.default_rng(0).uniform(-1.0, 1.0, size=(10, JointSpace.of(robot).size)):
-        q = JointSpace.of(robot).with_mimics(q)
+    for drawn in np.random.default_rng(0).uniform(-1.0, 1.0, size=(10, JointSpace.of(robot).size)):
+        q = JointSpace.of(robot).with_mimics(drawn)
         proximity = search._proximity(pair, q)
         assert proximity is not None
         gradient = search._gradient(proximity, joints)
-        moving = [at for at, name in enumerate(JointSpace.of(robot).names) if name != "j_d"]
-        for at in moving:
+        # The joint that follows is no variable of the search.
+        for at in np.flatnonzero(np.array(JointSpace.of(robot).names) != "j_d"):
             step = 1e-6 * np.eye(len(q))[at]
             slope = (distance(q + step) - distance(q - step)) / 2e-6
             assert gradient[at] == pytest.approx(slope, abs=1e-4)
