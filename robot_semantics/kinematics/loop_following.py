@@ -236,7 +236,7 @@ class LinkageTracker:
     def _newton(self, chain: _PreparedLinkage, q: FloatArray) -> TrackedLoops | None:
         """Close the loops near the predicted `q` (size,), in place; return None if that is not certain."""
         places, before = self._linkage.ordered_places, np.inf
-        inverse = np.zeros((0, 0))
+        inverse: FloatArray = np.zeros((0, 0))
         for done in range(_MOST_STEPS):
             error = chain.errors(q)
             size = math.sqrt(error @ error)
@@ -247,7 +247,8 @@ class LinkageTracker:
             if before > _EXACT:
                 own, others = self._linkage.split(chain.derivative())
                 try:
-                    inverse = np.linalg.inv(own) if own.shape[0] == own.shape[1] else np.linalg.pinv(own)
+                    invert = np.linalg.inv if own.shape[0] == own.shape[1] else np.linalg.pinv
+                    inverse = np.asarray(invert(own), np.float64)
                 except np.linalg.LinAlgError:
                     return None
                 self._slopes = np.asarray(-(inverse @ others), np.float64)
