@@ -33,6 +33,9 @@ from support.loops import (
 from robot_semantics import ForwardKinematics, RobotModel
 from robot_semantics.base.diagnostic import Severity
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.loop_equations import LoopEquations
+from robot_semantics.kinematics.loop_following import _PreparedLinkage
 from robot_semantics.kinematics.loop_freedom import LoopError, check_loops
 from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.model.loading import robot_from_text
@@ -273,6 +276,33 @@ def test_a_miss_is_compared_with_the_motion_and_not_with_the_angles() -> None:
     near = linkage.is_near(predicted + missed[:, np.newaxis], before, predicted, 0.1)
     # Of motions of 0.054, 0.056 and 0.55 rad.
     assert near.tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows"), [("link", 6), ("prismatic", 5), ("revolute", 5), ("spherical", 3), ("universal", 4)]
+)
+def test_the_errors_of_one_configuration_are_those_of_many(kind: str, rows: int) -> None:
+    names = ("tx", "ty", "tz", "rx", "ry", "rz")
+    links = ("base", *(f"{name}_link" for name in names))
+    hand = [
+        joint(name, "prismatic" if k < 3 else "continuous", links[k], links[k + 1], X if k == 0 else ZERO, axis)
+        for k, (name, axis) in enumerate(zip(names, (X, Y, Z) * 2, strict=True))
+    ]
+    child_axis = Y if kind == "universal" else None
+    text = urdf(*hand, constraint("hold", kind, ("base", X), (links[-1], ZERO), X, child_axis), links=links)
+    robot = robot_from_text(text, strict=False)
+    equations = LoopEquations(robot, JointSpace.of(robot), robot.constraints)
+    chain = _PreparedLinkage.of(equations)
+    assert chain is not None
+    for q in np.random.default_rng(0).normal(scale=1e-4, size=(5, 6)):
+        expected = equations.scaled_errors(equations.state(q))
+        assert expected.shape == (rows,)
+        assert np.abs(expected).min() > 1e-7
+        # The one has sines of angles; the derivative is that at errors of 0.
+        np.testing.assert_allclose(chain.errors(q), expected, atol=1e-10)
+        slopes = (equations.scaled_errors(equations.state(q + 1e-6 * np.eye(6))) - expected) / 1e-6
+        J = equations.derivative(equations.state(q))
+        np.testing.assert_allclose(J, slopes[equations.variables].T, atol=1e-3)
 
 
 def test_a_step_of_more_joints_than_equations_is_the_shortest() -> None:
