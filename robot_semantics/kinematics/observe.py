@@ -180,7 +180,7 @@ def _angle(joint: JointModel, motion: FloatArray, reference: FloatArray) -> Floa
     angle: FloatArray = np.arctan2(sine, cosine)[..., np.newaxis]
     angle = angle + _TURN * np.round((reference - angle) / _TURN)
     low, high = joint.limits.lower, joint.limits.upper
-    if np.isfinite(low) and np.isfinite(high) and joint.position_count == 1:
+    if joint.motion.limited:
         # Add or subtract as few whole turns as needed to get inside the limits. A value slightly outside stays.
         for turned in (
             angle + _TURN * np.ceil(np.maximum(0.0, low - 1e-6 - angle) / _TURN),

@@ -79,6 +79,7 @@ def test_angles_are_exact_near_zero_and_near_the_half_turn(turn: float, axis: li
         (-1.0, 1.0, None, 2.0, 2.0),  # none is inside the limits
         (-np.pi, np.pi, 3.2, -3.1, -3.1),
         (20.0, 22.0, None, 21.0, 21.0),  # its default position is 21
+        (1.0, 2.0, None, 0.5, 0.5),  # a turn more is above the limits
     ],
 )
 def test_of_angles_a_turn_apart_it_is_the_expected_one_inside_the_limits(
@@ -88,6 +89,12 @@ def test_of_angles_a_turn_apart_it_is_the_expected_one_inside_the_limits(
     transforms = LocalTransforms(model).matrices([angle])
     seen = JointObserver(model).positions(transforms, None if near is None else [near])
     np.testing.assert_allclose(seen, [expected], atol=1e-14)
+
+
+def test_limits_of_a_planar_joint_choose_no_turn() -> None:
+    model = robot_from_text(ONE.format("planar", "0 0 1", limits(4.0, 5.0)), strict=False)
+    seen = JointObserver(model).positions(LocalTransforms(model).matrices([0.1, 0.2, -2.0]))
+    np.testing.assert_allclose(seen, [0.1, 0.2, -2.0], atol=1e-14)
 
 
 def test_a_transform_the_joint_cannot_make_gives_the_nearest_and_what_is_left(rng: np.random.Generator) -> None:

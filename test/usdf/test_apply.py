@@ -157,6 +157,14 @@ def test_a_motion_relative_to_a_frame_that_moves_in_an_unknown_way_is_refused() 
     assert own.base_velocities is not None
 
 
+def test_a_motion_in_the_frame_of_the_virtual_joint_needs_no_pose() -> None:
+    model = ModelState("arm", "odom", None, (0.1, 0.2, 0.0, 0.0, 0.0, 0.3))
+    moving = applied(model, robot("planar"), ODOM)
+    assert item(moving, "twist") == "set"
+    assert moving.base_velocities is not None
+    np.testing.assert_allclose(moving.base_velocities, (0.1, 0.2, 0.3), atol=1e-15)
+
+
 def links_of(shoulder: float, elbow: float, grip: float) -> tuple[LinkState, ...]:
     upper = matrix((0.0, 0.0, 1.0, 0.0, 0.0, shoulder))
     lower = upper @ matrix((1.0 + elbow, 0.0, 0.0, 0.0, 0.0, 0.0))

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -19,10 +20,11 @@ from support.loops import FOUR_BAR, FloatArray, four_bar, four_bar_positions, fo
 
 from robot_semantics import WorldState, read_world
 from robot_semantics.cli.main import main
+from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.apply import apply_model_state, resolve_with
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.robot import complete_model
-from robot_semantics.usdf.world_state import JointState, ModelState
+from robot_semantics.usdf.world_state import JointState, LinkState, ModelState
 
 BOTH = [four_bar_positions(FOUR_BAR, np.array([0.7]), side)[0] for side in (1.0, -1.0)]
 
@@ -81,6 +83,24 @@ def test_stated_passive_joints_choose_the_branch_only(side: int) -> None:
         - four_bar_positions(FOUR_BAR, np.array([0.7 - h]), (1.0, -1.0)[side])
     )[0] / h
     assert np.abs(applied.velocities - rates).max() < 1e-7
+
+
+def test_measured_links_are_compared_with_the_measured_passive_joints() -> None:
+    crank, coupler, rocker = BOTH[0].tolist()
+    coupler, rocker = coupler + 0.01, rocker + 0.02
+    names = {"crank": crank, "coupler": coupler, "rocker": rocker}
+    ground, arm, *_ = FOUR_BAR
+    at = {"coupler_link": (arm * math.cos(crank), arm * math.sin(crank), crank + coupler)}
+    at |= {"rocker_link": (ground, 0.0, rocker)}
+    model = ModelState(
+        "loop",
+        links=tuple(LinkState(name, Pose((x, y, 0.0, 0.0, 0.0, yaw))) for name, (x, y, yaw) in at.items()),
+        joints=tuple(JointState(name, (position,)) for name, position in names.items()),
+    )
+    linkage = four_bar()
+    applied = apply_model_state(model, resolve_with(WorldState(models=(model,)), robots={"loop": linkage}), linkage)
+    assert np.abs(turned(applied.positions - BOTH[0])).max() < 1e-11
+    assert [entry for entry in applied.items if entry.kind == "link" and not entry.done] == []
 
 
 def test_links_of_a_state_follow_through_the_loop() -> None:

@@ -82,6 +82,7 @@ FAULTS = {
     "time": ("bad-value", f"<world_state {RS} §rs:time='1.5 s'/>"),
 }
 FRAME, MODEL = "<frame name='a'>", "<model_state name='a'>"
+OTHER = "<model_state name='p'><link_state name='q::r'/></model_state>"
 BODY_FAULTS = {
     "unknown element": ("unknown-element", "\n §<fram name='a'/>"),
     "misplaced element": ("unknown-element", "<frame name='a'>§<positions>1</positions></frame>"),
@@ -115,6 +116,7 @@ BODY_FAULTS = {
     "two links": ("duplicate-name", f"{MODEL}<link_state name='l'/><link_state §name='l'/></model_state>"),
     "two joints": ("duplicate-name", f"{MODEL}<joint_state name='l'/><joint_state §name='l'/></model_state>"),
     "two engines": ("duplicate-name", "<rs:engine name='e' version='1'/><rs:engine §name='e' version='1'/>"),
+    "two world names": ("duplicate-name", f"{OTHER}<model_state name='p::q'><link_state §name='r'/></model_state>"),
     "unknown parent": ("unknown-parent", "<frame name='a'>§<parent>odom</parent></frame>"),
     "own parent": ("parent-cycle", "<frame name='a'>§<parent>a</parent></frame>"),
 }  # fmt: skip

@@ -66,6 +66,17 @@ def test_two_links_of_one_world_name_are_an_error(first: tuple[str, str], second
         resolve_frames(state)
 
 
+@pytest.mark.parametrize(
+    ("quat_xyzw", "text"),
+    [((0.0, 0.0, 0.0, 2.0), "has length 2, it must be 1"), ((1.0, 0.0, 0.0, 0.0), "differ by 1;")],
+)
+def test_a_problem_of_a_quaternion_has_its_length_or_its_difference(
+    quat_xyzw: tuple[float, float, float, float], text: str
+) -> None:
+    (problem,) = problems(WorldState(frames=(Frame("f", pose=Pose((0.0,) * 6, quat_xyzw)),)))
+    assert text in problem.message
+
+
 def test_only_a_model_has_a_link_that_carries() -> None:
     state = WorldState(
         models=(ModelState("m", links=(LinkState("hand"),)), ModelState("on_link", "m", parent_link="hand")),
