@@ -34,6 +34,11 @@ def user_id() -> int | None:
     return None if ask is None else ask()
 
 
+def import_locks() -> None:
+    """Import the library that `held_lock` needs: a program that must answer a click quickly does it at its start."""
+    import filelock  # noqa: F401
+
+
 @contextmanager
 def held_lock(path: Path, timeout_s: float = 0.0) -> Iterator[None]:
     """Hold the lock file `path`, shared by threads and processes, and delete it at the end.

@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_semantics.viewer.scene import Actor, alone
     from robot_semantics.viewer.scene_data import scene_bytes
     from robot_semantics.viewer.server import FreshContent, serve_viewer
-    from robot_semantics.viewer.studio import Studio
+    from robot_semantics.viewer.studio import Studio, import_early
 
     def pieces() -> tuple[Piece, ...]:
         # Only the generation of pairs needs the extra for sampling.
@@ -113,6 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_note(f"unsaved changes of an earlier session are in {drafts.path}: the page offers them")
     elif drafts.problem:
         print_note(f"warning: {drafts.problem}")
+    import_early()
     try:
         with ending:
             serve_viewer(

@@ -155,7 +155,7 @@ class PairMatrix(ui.element, component=str(ASSETS / "matrix.js")):
 
 class PairTable(ui.table, component=str(ASSETS / "pair_table.js")):
     """Table of pairs of links with a box for each; it emits ``pair`` (the row's id) after a click on a row, or Enter on
-    its box.
+    its box, and ``needs`` (the width of the panel in which no name is cut [pixels]).
     """
 
 
@@ -223,12 +223,16 @@ class TextPane(ui.element, component=str(ASSETS / "text_pane.js")):
 
 class KeptWork(ui.element, component=str(ASSETS / "kept_work.js")):
     """Keeps the document on the page while the server does not answer; it emits ``kept`` (name, text, base) if the
-    page before had another document.
+    page before had another document, and ``tab`` (name) if another tab was chosen there.
     """
 
     def keep(self, name: str, text: str, base: str, *, unsaved: bool) -> None:
         """Keep the document `text` of the file `name`; `base` is the hash of the file."""
         self.props.update({"name": name, "text": text, "base": base, "unsaved": unsaved})
+
+    def keep_tab(self, name: str) -> None:
+        """Keep the name of the open tab."""
+        self.props["tab"] = name
 
 
 class PartList(ui.element, component=str(ASSETS / "part_list.js")):

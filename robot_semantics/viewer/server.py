@@ -333,7 +333,9 @@ SCENE = "/scene"
 MAX_UNCONNECTED = 16
 """Pages that wait for their browser's websocket; older ones are deleted."""
 RECONNECT_S = 10.0
-"""Time that a page without connection is kept; a browser on a busy machine may be silent for seconds [s]."""
+"""A page that is silent for 1.2 of this time has lost its connection, and connects again [s]."""
+KEPT_S = 90.0
+"""Time that a page without connection is kept: a click that waits in a silent page is not lost meanwhile [s]."""
 TAB_S = 60.0
 """Time that the framework keeps its storage of a tab, which these pages do not use; by default 30 days [s]."""
 COLLECT_S = 1.0
@@ -394,7 +396,7 @@ def serve_viewer(
         viewer.on("dark", lambda event: dark.set_value(bool(event.args["on"])))
         if robot is not None:
             viewer.close_loops(robot)
-        # Clicks before the connection reach the server late and in any order.
+        # Clicks before the connection reach the server late and in any order: until then, the page shows no control.
         ui.context.client.on_connect(lambda: root.props(remove="inert"))
         if isinstance(content, FreshContent):
             _follow(viewer, content)
@@ -402,7 +404,7 @@ def serve_viewer(
     # The progress bar for requests is useless here: answers come over the websocket.
     app.config.quasar_config["loadingBar"]["skipHijack"] = True
     app.add_api_route(SCENE, scene)
-    ui.page("/", response_timeout=30.0)(page)
+    ui.page("/", response_timeout=30.0, reconnect_timeout=KEPT_S)(page)
     _serve(options or PageOptions())
 
 

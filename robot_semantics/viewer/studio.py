@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from nicegui import Client, events, run, ui
 
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.system import import_locks
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.transforms.arrays import FloatArray
@@ -119,6 +120,16 @@ LOOK_S = 0.5
 """How often a page looks whether another one, or another program, has made a change [s]."""
 
 
+def import_early() -> None:
+    """Import the modules of the first change, save and pose, which the first click would wait for."""
+    import numpy.random  # noqa: F401
+    from nicegui.functions import notify  # noqa: F401
+
+    import_locks()
+    with contextlib.suppress(MissingExtraError):
+        from robot_semantics.collision import pieces  # noqa: F401
+
+
 class Tab(Protocol):
     """One page of the panel."""
 
@@ -179,6 +190,7 @@ class Studio:
             "collisions": self._pairs,
         }
         with ui.element("div").classes("beside studio"):
+            self._work = KeptWork().on("kept", self._offer_kept).on("tab", self._open_kept)
             self._build_head()
             with ui.tabs(on_change=self._opened).style("width: 100%") as tabs:
                 tabs.props("dense no-caps inline-label align=justify outside-arrows mobile-arrows")
@@ -193,11 +205,11 @@ class Studio:
                         tab.build()
                 with with_attributes(ui.tab_panel("text"), data_panel="text").classes("panel"):
                     self._text()
+            self._is_tab_chosen = False
             self.notice = ui.element("div")
             self._problems = ProblemList(session, self.collisions, self.open)
             self._keys = Shortcuts(KEYS).on("shortcut", lambda event: self._shortcut(str(event.args)))
             self.windows = ui.element("div")
-            self._work = KeptWork().on("kept", self._offer_kept)
         self._question, self._help = self._ask(), help_dialog()
         self._offer, self._offered = self._ask_about_draft(), False
         self._keep()
@@ -262,6 +274,8 @@ class Studio:
         )
 
     def _opened(self, event: events.ValueChangeEventArguments[Any]) -> None:
+        self._is_tab_chosen = True
+        self._work.keep_tab(str(event.value))
         # Spheres are edited on one tab, and hide the robot on the others.
         self.viewer.call("show", "spheres", str(event.value) == "robot")
         if str(event.value) != "robot":
@@ -368,6 +382,11 @@ class Studio:
         base = self.session.file_content if str(event.args["base"]) == text_hash(self.session.file_content) else None
         with contextlib.suppress(RobotSemanticsError):
             self.session.offer(Draft(content, base, ("kept by the page",), (), time.time()))
+
+    def _open_kept(self, event: events.GenericEventArguments) -> None:
+        """Open the tab that this page had before it came again, unless a person has chosen one since."""
+        if not self._is_tab_chosen and event.args in (*self._tabs, "text"):
+            self.open(str(event.args))
 
     def _ask_about_draft(self) -> ui.dialog:
         dialog = with_attributes(ui.dialog(), aria_label="unsaved changes of the last session").props("persistent")

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
@@ -93,12 +92,6 @@ RED = [0.83, 0.2, 0.25]
 COLUMNS = {"link1": "link", "link2": "link", "state": "state", "evidence": "evidence"}
 """Title of each column by its name."""
 COLUMN = {"align": "left", "sortable": True}
-LETTER_PX, PADDING_PX, MARGINS_PX = 7.0, 12, 80
-"""Of the table of pairs: width of a letter, of the space in a cell, and of what is beside the columns [pixels]."""
-STATE_PX, EVIDENCE_PX, STATE, EVIDENCE = 70, 112, 0.55, 0.5
-"""Least width of the columns of states and of evidence [pixels], and their width as a multiple of that of names; see
-the style of the page.
-"""
 WIDEST = 900
 """Width of the panel that no name of a link exceeds [pixels]."""
 BETWEEN = "\n"
@@ -115,6 +108,7 @@ class PairsTab:
         self._seen = -1
         self._view = "table"
         self._clicked = ""
+        self._needed = 0
 
     def build(self) -> None:
         """Build the permanent forms and the table."""
@@ -144,6 +138,7 @@ class PairsTab:
         self._table = PairTable(rows=[], columns=columns, row_key="id").classes("pairs")
         self._table.props("dense flat hide-bottom data-pairs").style("width: 100%; flex: 1; min-height: 200px")
         self._table.on("pair", self._show_pair)
+        self._table.on("needs", self._need)
         with ui.column().style("width: 100%; gap: 4px") as self._matrix_view:
             self._about = small("").props("data-clicked")
             self._cells = PairMatrix(matrix_data((), (), ""))
@@ -177,15 +172,13 @@ class PairsTab:
         self._cells.draw(matrix_data(rows, self._studio.session.robot.link_names, self._clicked, self._witnessed()))
 
     def width(self) -> int:
-        """Return the width in which no name of a pair is cut [pixels], at most `WIDEST`."""
-        names = [name for row in self.rows() for name in (row["link1"], row["link2"])]
-        first, last = min(names, default=""), max(names, default="")
-        common = next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
-        prefix = re.sub(r"[^_\-/.:]*$", "", first[:common])
-        longest = max((len(name) - len(prefix) for name in names), default=0)
-        column = LETTER_PX * longest + PADDING_PX
-        others = max(STATE_PX, STATE * column) + max(EVIDENCE_PX, EVIDENCE * column)
-        return min(round(MARGINS_PX + 2 * column + others), WIDEST)
+        """Return the width of the panel in which no name is cut [pixels], at most `WIDEST`; 0 while it is not known."""
+        return min(self._needed, WIDEST)
+
+    def _need(self, event: events.GenericEventArguments) -> None:
+        self._needed = int(event.args)
+        if self._studio.is_open("collisions"):
+            self._studio.viewer.widen_panel(self.width())
 
     def picked(self, link: str, joint: str) -> None:
         """Show the pairs of the link that was clicked."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from nicegui import run, ui
@@ -21,7 +20,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.viewer.edit_session import EditSession
 from robot_semantics.viewer.element import with_attributes
-from robot_semantics.viewer.studio_widgets import Panel, button, heading, problem_line, remark
+from robot_semantics.viewer.studio_widgets import Panel, button, heading, on_named, problem_line, remark
 from robot_semantics.viewer.suggestions import Suggestion, accept_all, suggestions
 from robot_semantics.viewer.witnesses import CollisionWork, PoseProblem
 
@@ -66,6 +65,10 @@ def tab_of(problem: Diagnostic | PoseProblem) -> str:
     return TABS.get(found[1], "text") if found else "text"
 
 
+def _key(problem: Diagnostic | PoseProblem) -> str:
+    return f"{problem.place.line or 0} {problem.message}"
+
+
 class ProblemList:
     """The messages of the check, collapsed at first."""
 
@@ -79,6 +82,8 @@ class ProblemList:
         self._fold.on_value_change(self._fill)
         with self._fold:
             self._lines = ui.column()
+        for event in ("click", "keydown.enter"):
+            on_named(self._lines, event, "message", self._choose_message)
         self._lines.style("max-height: 30vh; overflow-y: auto; gap: 4px; width: 100%; flex-wrap: nowrap")
         self.show()
 
@@ -101,9 +106,8 @@ class ProblemList:
         with self._lines:
             for number, problem in enumerate((self._shown or [])[:SHOWN] if self._fold.value else ()):
                 line = problem_line(problem).classes("problem-line")
-                with_attributes(line, role="button", tabindex="0", data_chosen=str(number == self._chosen).lower())
-                for event in ("click", "keydown.enter"):
-                    line.on(event, partial(self._choose, number))
+                chosen = str(number == self._chosen).lower()
+                with_attributes(line, role="button", tabindex="0", data_chosen=chosen, data_message=_key(problem))
 
     def step(self, by: int) -> None:
         """Go to the next (1) or the previous (-1) message, from the last to the first."""
@@ -113,6 +117,11 @@ class ProblemList:
             return
         self._fold.open()
         self._choose((self._chosen + by) % count if 0 <= self._chosen < count else 0 if by > 0 else count - 1)
+
+    def _choose_message(self, key: str) -> None:
+        found = [number for number, problem in enumerate(self._all()) if _key(problem) == key]
+        if found:
+            self._choose(found[0])
 
     def _choose(self, number: int) -> None:
         self._chosen = number
@@ -174,11 +183,17 @@ class StartTab:
         self._studio = studio
         self._refused: set[str] = set()
         self._unfolded: set[str] = set()
+        self._adding: set[str] = set()
+        self._buttons: dict[str, ui.button] = {}
 
     def build(self) -> None:
         """Build the list."""
         self._found, self._shown = self._suggested(), self._states()
-        self._list()
+        with ui.column().style("width: 100%; gap: 10px; flex-wrap: nowrap") as box:
+            self._list()
+        on_named(box, "click", "accept", self._accept)
+        on_named(box, "click", "open", self._open)
+        on_named(box, "click", "more", self._unfold)
 
     def renew(self) -> None:
         """Show the present state of the session; what stays the same is not built anew, so that no click is lost."""
@@ -196,6 +211,7 @@ class StartTab:
     @ui.refreshable_method
     def _list(self) -> None:
         found = self._found
+        self._buttons.clear()
         # Without a suggestion, the robot may not need the optional steps.
         following = next((step for step in STEPS if step.is_needed and not self._state(step)[1]), STEPS[-1])
         with ui.row(wrap=False).style("width: 100%; align-items: center"):
@@ -212,7 +228,7 @@ class StartTab:
                 with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 8px"):
                     icon = ui.icon("check_circle" if done else "radio_button_unchecked", size="20px")
                     icon.classes("done" if done else "open")
-                    opener = ui.button(step.title, on_click=partial(self._open, step.tab))
+                    opener = ui.button(step.title)
                     with_attributes(opener, data_open=step.title).props("flat dense no-caps align=left")
                     if not essential and step is following:
                         with_attributes(opener, id=NEXT_STEP)
@@ -230,15 +246,12 @@ class StartTab:
         for suggestion in shown:
             self._suggestion(suggestion, is_first=essential[:1] == [suggestion])
         if len(shown) < len(suggested):
-
-            def unfold() -> None:
-                self._unfolded.add(step.title)
-                self._list.refresh()
-
-            more = ui.button(f"{len(suggested) - len(shown)} more", on_click=unfold).props(
-                "flat dense no-caps size=12px"
-            )
+            more = ui.button(f"{len(suggested) - len(shown)} more").props("flat dense no-caps size=12px")
             with_attributes(more, data_more=step.title).style("margin-left: 28px; align-self: flex-start")
+
+    def _unfold(self, step: str) -> None:
+        self._unfolded.add(step)
+        self._list.refresh()
 
     def _is_needless(self, step: Step, found: Sequence[Suggestion]) -> bool:
         """Return True if this robot does not need a step: nothing of its kind is suggested, or can be later."""
@@ -266,41 +279,52 @@ class StartTab:
         if self._studio.do(f"{len(added)} suggestions", lambda _: changed):
             self._studio.focus(NEXT_STEP)
 
-    def _open(self, tab: str) -> None:
+    def _open(self, step: str) -> None:
+        tab = next(item.tab for item in STEPS if item.title == step)
         self._studio.open(tab)
         self._studio.focus(FIRST_FIELDS[tab])
 
+    def _present(self, title: str) -> Suggestion | None:
+        """Return a suggestion for the present robot: its limits, for example, may have changed."""
+        return next((item for item in self._found if item.title == title), None)
+
+    async def _accept(self, title: str) -> None:
+        suggestion = self._present(title)
+        if suggestion is None or title in self._adding:
+            return
+        self._adding.add(title)
+        if title in self._buttons:
+            # A pose free of collision takes a moment to find.
+            self._buttons[title].props("loading")
+        try:
+            text = self._studio.session.text
+            changed = await run.io_bound(suggestion.edit, text)
+        except RobotSemanticsError as error:
+            # What cannot be added is not suggested again.
+            ui.notify(f"{title}: {error}", type="negative", position="bottom")
+            self._refused.add(title)
+            self.renew()
+            return
+        finally:
+            self._adding.discard(title)
+
+        def added(newest: SrdfText) -> SrdfText:
+            return (
+                changed if newest is text and changed is not None else (self._present(title) or suggestion).edit(newest)
+            )
+
+        if self._studio.do(title, added):
+            # The pressed button no longer exists.
+            self._studio.focus(NEXT_STEP)
+
     def _suggestion(self, suggestion: Suggestion, *, is_first: bool) -> None:
         title = suggestion.title
-
-        def present() -> Suggestion:
-            """Return the suggestion for the present robot: its limits, for example, may have changed."""
-            return next((item for item in self._found if item.title == title), suggestion)
-
-        async def accept() -> None:
-            # A pose free of collision takes a moment to find.
-            add.props("loading")
-            try:
-                text = self._studio.session.text
-                changed = await run.io_bound(present().edit, text)
-            except RobotSemanticsError as error:
-                # What cannot be added is not suggested again.
-                ui.notify(f"{title}: {error}", type="negative", position="bottom")
-                self._refused.add(title)
-                self.renew()
-                return
-
-            def added(newest: SrdfText) -> SrdfText:
-                return changed if newest is text and changed is not None else present().edit(newest)
-
-            if self._studio.do(title, added):
-                # The pressed button no longer exists.
-                self._studio.focus(NEXT_STEP)
-
         with ui.row(wrap=False).style("padding-left: 28px; width: 100%; align-items: center; gap: 8px"):
-            ui.label(suggestion.title).style("flex: 1; font-size: 12px; overflow-wrap: anywhere")
-            add = ui.button("add", on_click=accept).props("dense no-caps outline size=12px").style("padding: 0 8px")
-            with_attributes(add, data_accept=suggestion.title, aria_label=f"add {suggestion.title}")
+            ui.label(title).style("flex: 1; font-size: 12px; overflow-wrap: anywhere")
+            add = ui.button("add").props("dense no-caps outline size=12px").style("padding: 0 8px")
+            with_attributes(add, data_accept=title, aria_label=f"add {title}")
+            add.props.set_bool("loading", title in self._adding)
+            self._buttons[title] = add
             if is_first:
                 with_attributes(add, id=NEXT_STEP)
 

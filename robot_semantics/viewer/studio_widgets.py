@@ -106,6 +106,16 @@ def field(
     return shown
 
 
+def on_named(box: ui.element, event: str, attribute: str, handler: Callable[[str], object]) -> None:
+    """Call a handler with the value of a data attribute (its name without ``data-``) of the element that was used.
+
+    The page may show an element that the server has just built anew: a click on it is about its name.
+    """
+    of = f"event.target.closest('[data-{attribute}]')?.getAttribute('data-{attribute}')"
+    emit = f"(event) => {{ const name = {of}; if (name != null) emit(name); }}"
+    box.on(event, lambda told: handler(str(told.args)), js_handler=emit)
+
+
 def toggle(options: Sequence[str], value: str | None, chosen: Callable[[str], object], name: str) -> ui.toggle:
     """Show a choice of one of several words; `name` is its mark."""
     shown = ui.toggle(list(options), value=value, on_change=lambda event: chosen(str(event.value)))

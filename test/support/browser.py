@@ -10,12 +10,14 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import importlib.util
 import itertools
 import json
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -126,6 +128,15 @@ class Browser:
         self.complaints.clear()
         self._call("Page.navigate", url=address)
         self.wait("document.readyState === 'complete' && Boolean(window.viewer) && !document.querySelector('[inert]')")
+
+    @contextlib.contextmanager
+    def on_each_page(self, script: str) -> Iterator[None]:
+        """Run a script in each page before the scripts of the page."""
+        name = self._call("Page.addScriptToEvaluateOnNewDocument", source=script)["identifier"]
+        try:
+            yield
+        finally:
+            self._call("Page.removeScriptToEvaluateOnNewDocument", identifier=name)
 
     def run(self, script: str) -> Any:
         """Return the value of a JavaScript expression; for a promise, the resolved value."""

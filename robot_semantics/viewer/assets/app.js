@@ -441,7 +441,7 @@ export class App {
     this.redraw();
   }
   ground() {
-    this.square = this.scene.setGround(this.size, this.shows.dark ? { fine: 0x2c323c, main: 0x3d4552 } : { fine: 0xd3d9e0, main: 0xb4bdc8 });
+    this.square = this.scene.setGround(this.size, this.shows.dark ? { fine: 0x59636f, main: 0x798492 } : { fine: 0xd3d9e0, main: 0xb4bdc8 });
     this.panel.legend();
   }
   setShow(key, value) {

@@ -1,20 +1,22 @@
 // What a person has done, kept by the page: it is there while the server is not, and is offered to the next server.
 import { h } from "vue";
 
-const DOCUMENT = "robot_semantics document", FIELDS = "robot_semantics fields", TYPED = "robot_semantics typed";
+const DOCUMENT = "robot_semantics document", FIELDS = "robot_semantics fields", TYPED = "robot_semantics typed", TAB = "robot_semantics tab";
 
 const read = (key) => { try { return JSON.parse(sessionStorage.getItem(key)); } catch { return null; } };
 const write = (key, value) => { try { sessionStorage.setItem(key, JSON.stringify(value)); } catch { /* no room */ } };
 
 export default {
-  props: { name: String, text: String, base: String, unsaved: Boolean },
-  emits: ["kept"],
+  props: { name: String, text: String, base: String, unsaved: Boolean, tab: String },
+  emits: ["kept", "tab"],
   data() { return { lost: false }; },
   mounted() {
     const kept = read(DOCUMENT), fields = read(FIELDS) || {};
     sessionStorage.removeItem(DOCUMENT);
     if (kept?.name === this.name && kept.text !== this.text) this.$emit("kept", kept);
     this.fill(fields);
+    const tab = read(TAB);
+    if (tab && tab !== this.tab) this.$emit("tab", tab);
     this.lose = () => { this.lost = true; if (this.unsaved) write(DOCUMENT, { name: this.name, text: this.text, base: this.base }); };
     this.find = () => { this.lost = false; sessionStorage.removeItem(DOCUMENT); };
     this.note = ({ target }) => {
@@ -22,13 +24,18 @@ export default {
       const { [target.id]: _, ...others } = read(FIELDS) || {};
       write(FIELDS, target.value ? { ...others, [target.id]: target.value } : others);
     };
+    // A page that comes again opens the tab that was clicked, also if the server has not heard of the click.
+    this.choose = ({ target }) => { const tab = target.closest("[data-tab]"); if (tab) write(TAB, tab.dataset.tab); };
     this.attach();
+    document.addEventListener("click", this.choose, { capture: true });
     document.addEventListener("input", this.note, { capture: true });
   },
+  watch: { tab(name) { write(TAB, name); } },
   unmounted() {
     clearTimeout(this.waiting);
     window.socket?.off("disconnect", this.lose);
     window.socket?.off("connect", this.find);
+    document.removeEventListener("click", this.choose, { capture: true });
     document.removeEventListener("input", this.note, { capture: true });
   },
   methods: {

@@ -2,14 +2,18 @@ import { Marked } from "robot-semantics-viewer";
 
 // The table of pairs of links. Its rows have one height, and only those in sight exist: thousands of pairs scroll smoothly.
 const HEIGHT = 28, MARGIN = 8;
+// In pixels: the column of boxes, the space in a cell, a scroll bar, and the arrow of a sorted column.
+const BOXES = 40, PADDING = 12, SCROLL = 15, SORTED = 16;
+// Largest width of the columns beside the names [pixels]: a person may write a long reason.
+const MOST = { state: 130, evidence: 170 };
 
 export default {
   components: { Marked },
   inheritAttrs: false,
   props: { columns: Array, rows: Array, filter: String, selected: Array },
-  emits: ["pair", "selection", "update:pagination"],
+  emits: ["pair", "selection", "update:pagination", "needs"],
   template: `
-    <q-table ref="qRef" v-bind="$attrs" :columns="headed" :rows="shown" row-key="id" selection="multiple" :selected="selected"
+    <q-table ref="qRef" v-bind="$attrs" :style="{ '--state': widths.state + 'px', '--evidence': widths.evidence + 'px' }" :columns="headed" :rows="shown" row-key="id" selection="multiple" :selected="selected"
       v-model:pagination="sorting" :sort-method="(rows) => rows" :rows-per-page-options="[0]">
       <template #header-selection><q-checkbox dense aria-label="all pairs" :model-value="all" @update:model-value="choose(found, $event)" /></template>
       <template #top-row><tr v-if="first" aria-hidden="true" :style="{ height: first * ${HEIGHT} + 'px' }" /></template>
@@ -24,7 +28,13 @@ export default {
     </q-table>
   `,
   data() { return { sorting: { sortBy: null, descending: false, rowsPerPage: 0 }, first: 0, last: 0, room: 0 }; },
-  created() { this.names = new Map(); },
+  beforeCreate() {
+    this.names = new Map();
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    // A page may round the width of each letter up.
+    this.width = (text) => 1.06 * pen.measureText(text).width;
+  },
   computed: {
     found() {
       const words = (this.filter || "").toLowerCase(), { sortBy, descending } = this.sorting, names = this.columns.map(({ field }) => field);
@@ -45,30 +55,40 @@ export default {
       names.forEach((name, k) => from.set(name, Math.max(...[names[k - 1], names[k + 1]].map((other) => other === undefined ? 0 : common(name, other)))));
       return from;
     },
-    headed() { return this.columns.map((column) => column.name.startsWith("link") && this.prefix ? { ...column, label: `${column.label} (${this.prefix}…)` } : column); },
+    headed() { return this.columns.map((column) => column.name.startsWith("link") && this.prefix ? { ...column, label: `${this.prefix}…` } : column); },
+    // What the columns need so that nothing is cut [pixels]: states and evidence have it, and the names share the rest.
+    widths() {
+      const widest = (texts, least) => Math.ceil(Math.max(least, ...[...new Set(texts)].map(this.width)) + PADDING);
+      const [state, evidence] = ["state", "evidence"].map((name) => Math.min(MOST[name], widest(this.rows.map((row) => this.brief(row[name])), this.width(name) + SORTED)));
+      const name = widest(this.rows.flatMap(({ link1, link2 }) => [link1, link2]).map((name) => name.slice(this.prefix.length)), this.width(this.prefix) + SORTED);
+      return { state, evidence, all: BOXES + 2 * name + state + (this.rows.some((row) => row.evidence) ? evidence : 0) + SCROLL };
+    },
     shown() { return this.found.slice(this.first, this.last); },
     all() {
       const chosen = new Set(this.selected.map(({ id }) => id)), count = this.found.filter(({ id }) => chosen.has(id)).length;
       return count > 0 && (count === this.found.length || null);
     },
   },
-  watch: { found() { this.look(); }, prefix() { this.names = new Map(); }, differs() { this.names = new Map(); } },
+  watch: { widths() { this.tell(); }, found() { this.look(); }, prefix() { this.names = new Map(); }, differs() { this.names = new Map(); } },
   mounted() {
     this.box = this.$el.querySelector(".q-table__middle");
     this.box.addEventListener("scroll", () => this.look(), { passive: true });
-    const name = this.$el.querySelector("th:nth-child(2)"), pen = document.createElement("canvas").getContext("2d");
-    pen.font = `12px ${getComputedStyle(this.box).fontFamily}`;
-    // A page may round the width of each letter up.
-    this.width = (text) => 1.06 * pen.measureText(text).width;
+    const name = this.$el.querySelector("th:nth-child(2)");
     this.sizes = new ResizeObserver(() => {
-      const room = name.clientWidth - 12;
+      const room = name.clientWidth - PADDING;
       if (room !== this.room) { this.names = new Map(); this.room = room; }
       this.look();
     });
     for (const part of [this.box, name]) this.sizes.observe(part);
+    this.tell();
   },
   unmounted() { this.sizes.disconnect(); },
   methods: {
+    // The width of the panel in which no name is cut.
+    tell() {
+      const panel = this.$el?.closest(".panel"), { paddingLeft, paddingRight } = panel ? getComputedStyle(panel) : {};
+      if (panel) this.$emit("needs", this.widths.all + panel.offsetWidth - panel.clientWidth + parseFloat(paddingLeft) + parseFloat(paddingRight));
+    },
     // Steps of several rows: most frames only scroll.
     look() {
       if (!this.box) return;
@@ -77,7 +97,7 @@ export default {
       this.last = Math.min(this.found.length, at + Math.ceil(this.box.clientHeight / HEIGHT) + 2 * MARGIN);
     },
     // The hits without what follows from them; all of it on hover.
-    brief(words) { return words.replace(", but a search found a collision", " (searched)").split(/, (?:probability|and in)/)[0]; },
+    brief(words) { return words.replace(/adjacent: .*/, "adjacent").replace(", but a search found a collision", " (searched)").split(/, (?:probability|and in)/)[0]; },
     // One text for a cell is laid out faster than parts that CSS cuts. Cut is what other names have too, then the middle.
     cut(name) {
       const rest = name.slice(this.prefix.length);
