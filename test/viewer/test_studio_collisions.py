@@ -221,6 +221,9 @@ def test_a_run_belongs_to_all_pages_and_its_evidence_is_kept(browser: Browser, t
         cells = f"{rows}.flatMap((row) => [...row.children].slice(1, 3))"
         assert "panda_…" in browser.run("document.querySelector('[data-pairs] thead').innerText")
         assert browser.run(f"{cells}.every((cell) => cell.title === 'panda_' + cell.textContent)")
+        # No evidence is cut.
+        evidence = f"{rows}.map((row) => row.children[4])"
+        assert browser.run(f"{evidence}.every((cell) => cell.scrollWidth <= cell.clientWidth)")
         head = "[...document.querySelectorAll('.pairs th.sortable')][3]"
         browser.run(f"{head}.click()")
         words = f"{rows}.map((row) => row.children[4].textContent).filter((text) => / of /.test(text))"

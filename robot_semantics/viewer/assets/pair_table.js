@@ -97,7 +97,7 @@ export default {
       this.last = Math.min(this.found.length, at + Math.ceil(this.box.clientHeight / HEIGHT) + 2 * MARGIN);
     },
     // The hits without what follows from them; all of it on hover.
-    brief(words) { return words.replace(/adjacent: .*/, "adjacent").replace(", but a search found a collision", " (searched)").split(/, (?:probability|and in)/)[0]; },
+    brief(words) { return words.replace(/adjacent: .*/, "adjacent").replace("does not collide", "free").replace(", but a search found a collision", " *").split(/, (?:probability|and in)/)[0]; },
     // One text for a cell is laid out faster than parts that CSS cuts. Cut is what other names have too, then the middle.
     cut(name) {
       const rest = name.slice(this.prefix.length);
