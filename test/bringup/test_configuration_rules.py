@@ -20,6 +20,7 @@ from support.configured_arm import srdf, urdf
 from support.marks import unmarked
 
 from robot_semantics import Diagnostic, Severity
+from robot_semantics.base.yaml_reader import MAX_BYTES
 from robot_semantics.bringup.checking import check_texts
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
@@ -68,6 +69,12 @@ FAULTS = [
      f"{SHOULDER}, has_velocity_limits: true, max_velocity: §'1.0'}}"),
     (ERROR, "bad-number", "max_acceleration of joint 'shoulder' should be above 0, not 0",
      f"{OTHERS}{{has_acceleration_limits: true, max_acceleration: §0.0}}"),
+    (ERROR, "bad-number", "should be a number, not a list",
+     f"{SHOULDER}, has_velocity_limits: true, max_velocity: §[1.0]}}"),
+    (ERROR, "bad-number", "should be a number, not a map",
+     f"{SHOULDER}, has_velocity_limits: true, max_velocity: §{{a: 1.0}}}}"),
+    (ERROR, "bad-number", "should be a number, not ''",
+     f"{SHOULDER}, has_velocity_limits: true, max_velocity: §''}}"),
     (ERROR, "bad-value", "has_jerk_limits of joint 'shoulder' should be true or false, not 'maybe'",
      f"{SHOULDER}, has_jerk_limits: §maybe}}"),
     (ERROR, "limit-without-value", "joint 'shoulder' has has_jerk_limits: true, but no max_jerk",
@@ -124,6 +131,9 @@ FAULTS = [
      ros_controllers("joints: [shoulder], command_interfaces: [position], state_interfaces: [§effort]")),
     (ERROR, "unknown-interface", "no command interface 'effort' for joint 'elbow'",
      ros_controllers("joints: [elbow], interface_name: §effort", FORWARD)),
+    (ERROR, "unknown-interface", "no command interface 'velocity' for joint 'elbow'",
+     ros_controllers("joints: [elbow]", "velocity_controllers/JointGroupVelocityController").replace(
+         "ros__parameters: {j", "§ros__parameters: {j")),
     (ERROR, "uncontrolled-joint", "joint 'grip' of controller 'arm_controller' is in no <ros2_control>",
      ros_controllers("joints: [shoulder, §grip], command_interfaces: [position], state_interfaces: [position]")),
     (ERROR, "listed-twice", "controller 'arm_controller' has joint 'elbow' twice",
@@ -378,3 +388,18 @@ def test_random_edits_never_end_with_an_exception_and_leave_no_old_problem() -> 
             lines = {**texts, name: changed}[problem.place.source].split("\n")
             assert 0 <= problem.place.line <= len(lines) + 1
     assert check_texts(texts) == clean
+
+
+def test_a_template_and_a_text_that_is_too_long_are_not_checked() -> None:
+    for text, severity, code, message in (
+        ("{% if a %}\njoint_limits: {{a: b\n{% endif %}", NOTE, "substitution", "this file is a template and is not"),
+        (
+            f"joint_limits: {{}}\n# {'x' * MAX_BYTES}",
+            ERROR,
+            "too-large",
+            f"the text is longer than {MAX_BYTES:,} bytes",
+        ),
+    ):
+        (problem,) = problems(text)
+        assert (problem.severity, problem.code, problem.place.line) == (severity, code, 0)
+        assert problem.message.startswith(message)

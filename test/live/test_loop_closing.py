@@ -244,3 +244,17 @@ def test_a_passive_joint_with_several_variables_is_not_compared() -> None:
     np.testing.assert_allclose(robot.values.positions[where], expected, atol=1e-11)
     assert robot.loops is not None
     assert robot.loops.take_differences() == {}
+
+
+def test_after_a_restore_the_restored_positions_choose_the_branch() -> None:
+    robot = running(four_bar())
+    first, other = (four_bar_positions(FOUR_BAR, np.array([0.7]), side)[0] for side in (1.0, -1.0))
+    feed(robot, 1, crank=0.7, coupler=first[1], rocker=first[2])
+    assert np.abs(turned(robot.values.positions - first)).max() < 1e-9
+    names = robot.moving.names
+    robot.restore(other + np.array([0.0, 0.01, -0.01]), np.zeros(3), names, (), 2)
+    assert np.abs(turned(robot.values.positions - other)).max() < 1e-9
+    # The branch stays with the next messages.
+    feed(robot, 3, crank=0.71)
+    expected = four_bar_positions(FOUR_BAR, np.array([0.71]), -1.0)[0]
+    assert np.abs(turned(robot.values.positions - expected)).max() < 1e-9

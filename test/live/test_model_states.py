@@ -43,6 +43,10 @@ def test_each_joint_has_its_own_numbers_of_a_row() -> None:
         link_poses=np.array([[[4.0, 5.0, 6.0, 0.0, 0.0, 0.0, 1.0], [7.0, 8.0, 9.0, half, 0.0, 0.0, half]]]),
         link_twists=np.arange(12.0).reshape(1, 2, 6) + 400.0,
     )
+    assert series.variables == (*(f"free[{i}]" for i in range(7)), "turn", *(f"ball[{i}]" for i in range(4)), "slide")
+    assert series.velocity_variables == (
+        *(f"free[{i}]" for i in range(6)), "turn", "ball[0]", "ball[1]", "ball[2]", "slide"
+    )  # fmt: skip
     rows = model_rows(series)
     assert rows.shape == (1, series.row_size) == (1, 13 + 11 + 11 + 16 + 2 * 16)
     state = model_state(series, rows[0].tolist(), "map")

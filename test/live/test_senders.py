@@ -27,6 +27,7 @@ from robot_semantics.live.joint_state import Reason, Refusal
 from robot_semantics.live.robot import RunningRobot
 from robot_semantics.live.senders import (
     NEVER_NS,
+    RARE,
     RESET_NS,
     Arrival,
     ClockedSender,
@@ -721,3 +722,21 @@ def test_a_stamp_after_a_jump_of_the_clock_is_no_advance() -> None:
     senders.accept_any_stamp()
     senders.take(other, 100 * S + 50, 1)
     assert senders.clock_ns(own, 1) == 10 * S
+
+
+def test_without_a_sender_there_is_no_reference() -> None:
+    reference = Reference()
+    assert reference.newest([], S) is None
+    assert reference.members == []
+
+
+def test_returns_that_are_far_apart_are_not_of_several_publishers() -> None:
+    watch = PublisherWatch(needed=3)
+    sequence = 0
+    for gap in (5, 5, RARE + 1, 5):
+        # A number is late, and the next one goes on above the highest: such a return is rare.
+        sequence += 3
+        for number in (sequence - 1, sequence - 2, *range(sequence + 1, sequence + gap)):
+            watch.note_sequence(number)
+        sequence += gap
+    assert not watch.several
