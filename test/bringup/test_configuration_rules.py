@@ -20,8 +20,10 @@ from support.configured_arm import srdf, urdf
 from support.marks import unmarked
 
 from robot_semantics import Diagnostic, Severity
+from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.yaml_reader import MAX_BYTES
 from robot_semantics.bringup.checking import check_texts
+from robot_semantics.bringup.decimal_numbers import fixed_yaml
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 LIMIT = "joint_limits:\n  grip: {has_acceleration_limits: true, max_acceleration: 1.0}\n"
@@ -147,6 +149,8 @@ FAULTS = [
      ros_controllers(f"{ARM}, gains: {{elbow: {{p: §100, angle_wraparound: true}}}}")),
     (WARNING, "unknown-joint", "controller 'arm_controller' has gains for 'elbo', which is not one of its joints; did",
      ros_controllers(f"{ARM}, gains: {{§elbo: {{p: 100.0}}}}")),
+    (WARNING, "unknown-joint", "controller 'arm_controller' has gains for 'elbo', which is not one of its joints; did",
+     ros_controllers(f"{ARM}, §gains.elbo.p: 100.0")),
     (WARNING, "unknown-joint", "controller 'arm_controller' has constraints for 'lower_joint', which is not one of its",
      ros_controllers(f"{ARM}, constraints: {{§lower_joint: {{goal: 0.2}}, goal_time: 0.0}}")),
     (WARNING, "unknown-joint", "controller 'arm_controller' has gains for 'grip', which is not one of its joints",
@@ -403,3 +407,34 @@ def test_a_template_and_a_text_that_is_too_long_are_not_checked() -> None:
         (problem,) = problems(text)
         assert (problem.severity, problem.code, problem.place.line) == (severity, code, 0)
         assert problem.message.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [("fast", "'fast'"), ("'1.0'", "'1.0' in quotes"), ("''", "''"), ("[1.0]", "a list"), ("{a: 1.0}", "a map")],
+)
+def test_a_value_that_is_no_number_is_said_as_it_is_written(value: str, words: str) -> None:
+    (problem,) = problems(f"{SHOULDER}, has_velocity_limits: true, max_velocity: {value}}}")
+    assert problem.message == f"max_velocity of joint 'shoulder' should be a number, not {words}"
+
+
+def test_sections_are_found_up_to_the_sixth_level() -> None:
+    text = f"{SHOULDER}, has_velocity_limits: true, max_velocity: 1}}"
+    for levels in range(9):
+        names = [f"l{level}" for level in range(levels)]
+        lines = [*(f"{'  ' * level}{name}:" for level, name in enumerate(names))]
+        lines += [f"{'  ' * levels}{line}" for line in text.splitlines()]
+        assert [problem.code for problem in problems("\n".join(lines))] == ["decimal-point"] * (levels <= 6)
+        dotted = ros_controllers(f"{ARM}, gains.elbow.p: 1").splitlines()
+        lines[levels:] = [f"{'  ' * levels}{line}" for line in dotted]
+        assert [problem.code for problem in problems("\n".join(lines))] == ["decimal-point"] * (levels <= 6)
+
+
+def test_only_the_misspelt_word_itself_is_fixed() -> None:
+    text = "joint_limits:\n  elboow: 1.0\n  zero: 1.0\n  alpha: 1.0\n"
+    found = [
+        Diagnostic(ERROR, "unknown-joint", "m", SourcePlace("a", line, 3), "elbow", certain=True, name="elboow")
+        for line in (2, 3, 4)
+    ]
+    assert fixed_yaml(text, found) == text.replace("elboow", "elbow")
+    assert fixed_yaml("a: [", found) == "a: ["

@@ -19,7 +19,7 @@ import pytest
 from support.marks import unmarked
 
 from robot_semantics import Diagnostics, Severity
-from robot_semantics.bringup.description import check_control
+from robot_semantics.bringup.description import check_control, choose_descriptions
 from robot_semantics.cli.main import main
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.urdf.writer import write_urdf
@@ -205,3 +205,21 @@ def test_check_finds_all_faults_of_a_block_and_fixes_a_misspelt_element(
     assert main(["check", str(path), "--fix"]) == 0
     assert "no problems" in capsys.readouterr().out
     assert '<joint name="lift"/><joint name="grip" mimic="false"/>' in path.read_text()
+
+
+def test_the_srdf_of_a_urdf_is_the_only_one_or_the_one_of_its_name() -> None:
+    several = {"1": "a", "2": "m", "3": "z"}
+    assert choose_descriptions({"u": "m"}, several) == ("u", "2", dict.fromkeys(several, "u"))
+    assert choose_descriptions({"u": "m"}, {"3": "z"}) == ("u", "3", {"3": "u"})
+    assert choose_descriptions({"u": "m"}, {"1": "m", "2": "m"}) == ("u", None, {"1": "u", "2": "u"})
+    assert choose_descriptions({"u": "m"}, several, srdf="other") == (
+        "u",
+        "other",
+        dict.fromkeys([*several, "other"], "u"),
+    )
+    assert choose_descriptions({"u": "m"}, several, by_name=True) == (None, None, {"2": "u"})
+    # Of two URDFs, nothing is guessed but the SRDFs with the name of one.
+    two = {"u": "m", "v": "z"}
+    assert choose_descriptions(two, several) == (None, None, {"2": "u", "3": "v"})
+    assert choose_descriptions(two, several, urdf="v") == ("v", "3", dict.fromkeys(several, "v"))
+    assert choose_descriptions({"u": "m", "v": "m"}, several) == (None, None, {})

@@ -133,7 +133,17 @@ def test_a_folder_without_files_to_check_is_an_error(tmp_path: Path, run: RunCom
 
 
 @pytest.mark.parametrize(
-    "path", ["../arm_description/urdf/arm.urdf", "urdf/../../arm_description/urdf/arm.urdf", "/etc/passwd", "..", "."]
+    "path",
+    [
+        "../arm_description/urdf/arm.urdf",
+        "urdf/../../arm_description/urdf/arm.urdf",
+        # One name and two steps up, or on Windows two names.
+        r"a\b/../../arm.urdf",
+        r"a\..\..\arm.urdf",
+        "/etc/passwd",
+        "..",
+        ".",
+    ],
 )
 def test_a_path_of_the_setup_assistant_does_not_leave_its_package(
     package: Callable[[str], Path], run: RunCommand, path: str

@@ -255,8 +255,10 @@ def test_an_extension_of_another_name_was_added_and_not_changed() -> None:
         "<gazebo> 'a' removed",
         "<gazebo> 'b' added",
     ]
-    sensors = "<gazebo><plugin>-x 1</plugin></gazebo>"
-    assert texts(arm(sensors), arm(sensors.replace(" 1", " 1.0"))) == []
+    coloured = arm("").replace('<link name="a"/>', '<link name="a" colour="red"/>')
+    assert texts(coloured, arm("")) == ["link 'a': attribute 'colour' removed"]
+    sensors = "<gazebo><plugin>-x 1 inf</plugin></gazebo>"
+    assert texts(arm(sensors), arm(sensors.replace(" 1 inf", " 1.0 +inf"))) == []
     assert texts(arm(sensors), arm(sensors.replace("-x", "-y"))) == ["<gazebo> differs"]
 
 
@@ -275,10 +277,16 @@ def chain(kind: str = "revolute", z: float = 1.0, rest: float = 2.0, upper: floa
 @pytest.mark.parametrize(
     ("a", "b", "said"),
     [
-        (chain(), chain(z=1.04), ["joint 'j': origin moved 40 mm"]),
+        (chain(), chain(z=1.999), ["joint 'j': origin moved 999 mm"]),
         (chain(), chain(z=1.04).replace('"j"', '"i"'), ["joint 'j': origin moved 40 mm"]),
         (chain("floating"), chain("floating"), []),
         (chain("floating"), chain("floating", z=1.04), ["joint 'j': origin moved 40 mm"]),
+        (chain(), chain().replace('"0 0 1"', '"0 0 -1"'), ["joint 'j': axis reversed"]),
+        (chain(), chain().replace('"0 0 1"', '"0 1 0"'), ["joint 'j': axis turned 90°"]),
+        (chain(more='<mimic joint="k"/>'), chain(),
+         ["joint 'j': mimic 1 * 'k' +0 → no mimic"]),
+        (chain(more='<mimic joint="k" multiplier="-2" offset="0.5"/>'), chain(more='<mimic joint="k"/>'),
+         ["joint 'j': mimic -2 * 'k' +0.5 → 1 * 'k' +0"]),
         (chain(), chain(upper=2.5), ["joint 'j': limit upper 2 → 2.5"]),
         (chain(), chain(upper=2.0000001), ["joint 'j': limit upper 2.0 → 2.0000001"]),
         (chain(), chain(more='<safety_controller k_velocity="10"/>'),
@@ -340,7 +348,7 @@ NO_PAIR_OF_B = DISABLED.format("a", "b") + DISABLED.format("c", "b")
         (SPHERES, SPHERES, []),
         (SPHERES, ONE_SPHERE.replace("<sphere", '<sphere center="1 2 4" radius="0.25"/><sphere', 1), []),
         (SPHERES, SPHERES.replace("3", "3.0000005"), []),
-        (SPHERES, SPHERES.replace("3", "3.002"), ["spheres of link 'b': up to 2 mm elsewhere, or of another size"]),
+        (SPHERES, SPHERES.replace("3", "3.999"), ["spheres of link 'b': up to 999 mm elsewhere, or of another size"]),
         (SPHERES, SPHERES.replace("0.5", "0.53"), ["spheres of link 'b': up to 30 mm elsewhere, or of another size"]),
         (SPHERES, ONE_SPHERE, ["spheres of link 'b': 2 → 1"]),
         (ONE_SPHERE, SPHERES, ["spheres of link 'b': 1 → 2"]),

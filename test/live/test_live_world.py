@@ -402,6 +402,8 @@ def test_the_frame_of_a_robot_without_a_pose_is_in_the_state(parent: str) -> Non
         ("map", "cup", [0, 0, 0, 0, 0, 0, -math.inf], "its pose (0, 0, 0, 0, 0, 0, -inf) is not finite"),
         ("map", "cup", [1e200, 0, 0, 0, 0, 0, 1],
          f"its position (1e+200, 0, 0, 0, 0, 0, 1) is farther away than {LARGEST:g} m"),
+        ("map", "cup", [0, 1e200, 0, 1, 0, 0, 0],
+         f"its position (0, 1e+200, 0, 1, 0, 0, 0) is farther away than {LARGEST:g} m"),
         ("map", "cup", [1e200, 0, 0, 0, 0, 0, 2],
          "its quaternion (1e+200, 0, 0, 0, 0, 0, 2) is not a rotation: the square of its length must be 0.99 to 1.01"),
     ],

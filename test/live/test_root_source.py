@@ -35,6 +35,11 @@ def test_two_of_one_kind_are_not_mixed_and_the_other_is_named() -> None:
     assert choice.complaint("r") == "the pose of 'r' is taken from '/a/odom'; ignored: '/b/odom'"
 
 
+def test_sources_of_other_kinds_are_no_complaint() -> None:
+    assert choose_root(IN_ORDER).complaint("r") is None
+    assert choose_root(IN_ORDER[2:]).others == tuple(IN_ORDER[3:])
+
+
 def test_where_nobody_says_anything_that_is_reported() -> None:
     choice = choose_root([])
     assert choice.chosen is None

@@ -229,6 +229,14 @@ def test_a_robot_knows_whether_messages_have_sequence_numbers() -> None:
         assert robot.tells_sequence == bool(sequence)
 
 
+@pytest.mark.parametrize(("source", "kept"), [(Source.AUTO, 1), (Source.FIXED, 0)])
+def test_the_sender_of_a_root_link_is_kept_while_its_source_is_the_same(source: Source, kept: int) -> None:
+    before, after = of_chain("planar"), of_chain("planar", source)
+    before.motion("w", np.array(ORIGIN), None, SECOND_NS)
+    after.adopt(before)
+    assert [sender.names for sender in after.senders] == [("w",)] * kept
+
+
 def test_a_follower_with_messages_of_its_own_does_not_follow() -> None:
     planar = '<joint name="{}" type="planar"><parent link="base"/><child link="{}"/><axis xyz="0 0 1"/>{}</joint>'
     joints = planar.format("lead", "one", "") + planar.format("follow", "two", '<mimic joint="lead" multiplier="2"/>')

@@ -29,6 +29,7 @@ from robot_semantics.live.senders import (
     NEVER_NS,
     RARE,
     RESET_NS,
+    WINDOW,
     Arrival,
     ClockedSender,
     PublisherWatch,
@@ -712,6 +713,9 @@ def test_the_clock_of_a_sender_goes_on_by_the_stamps_of_another() -> None:
         senders.take(other, (100 + step_s) * S, 2 * S)
         assert senders.clock_ns(own, 2 * S) == clock_s * S
         assert senders.clock_ns(own, 2 * S + 5) == clock_s * S + 5
+        # No clock goes back before its newest message.
+        assert senders.clock_ns(own, 2 * S - 7) == clock_s * S
+        assert senders.clock_ns(other, 2 * S - 7) == (100 + step_s) * S
 
 
 def test_a_stamp_after_a_jump_of_the_clock_is_no_advance() -> None:
@@ -739,4 +743,43 @@ def test_returns_that_are_far_apart_are_not_of_several_publishers() -> None:
         for number in (sequence - 1, sequence - 2, *range(sequence + 1, sequence + gap)):
             watch.note_sequence(number)
         sequence += gap
+    assert not watch.several
+
+
+@pytest.mark.parametrize(("gap", "several"), [(WINDOW // 2, False), (WINDOW // 2 - 1, True), (3, True)])
+def test_several_publishers_return_often(gap: int, several: bool) -> None:
+    watch = PublisherWatch(needed=3)
+    for _ in range(100 * gap):
+        watch.note(False)
+    for number in range(2 * gap + 1):
+        watch.note(number % gap == 0)
+    assert watch.several == several
+
+
+@pytest.mark.parametrize(("spacing_ns", "messages"), [(S, WINDOW), (S // 20, 41)])
+def test_a_reset_of_several_publishers_needs_two_seconds_and_twenty_messages(spacing_ns: int, messages: int) -> None:
+    # The first message of the other clock is the last one that was near the old time.
+    order = StampOrder()
+    arrivals = [
+        order.take(stamp_ns, number * spacing_ns, stamp_ns, mixed=True, count=number + 1)
+        for number, stamp_ns in enumerate([100 * S, *range(50 * S, 50 * S + 60)])
+    ]
+    assert [number for number, arrival in enumerate(arrivals) if arrival is Arrival.RESET] == [messages]
+    assert set(arrivals) == {Arrival.IN_ORDER, Arrival.RESET}
+
+
+def test_a_clock_goes_on_by_the_steady_time_if_no_other_sender_came_later() -> None:
+    senders = Senders()
+    own, other = (senders.find(SenderKind.JOINT_STATES, f"/{name}", (name,))[0] for name in "ab")
+    senders.take(other, 100 * S, 0)
+    senders.take(other, 101 * S, S)
+    senders.take(own, 10 * S, 2 * S)
+    assert senders.clocks(3 * S) == [(own, 11 * S), (other, 103 * S)]
+
+
+def test_a_publisher_that_repeats_messages_now_and_then_is_alone() -> None:
+    watch = PublisherWatch(needed=3)
+    for start in range(0, 480, 48):
+        for number in range(start + 1, start + 51):
+            watch.note_sequence(number)
     assert not watch.several
