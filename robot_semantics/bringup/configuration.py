@@ -155,12 +155,12 @@ def sections_of(root: YamlNode, level: int = 0) -> Iterator[Section]:
             yield from sections_of(child, level + 1)
 
 
-def with_nested_parameters(root: YamlNode, level: int = 0) -> YamlNode:
+def with_nested_parameters(root: YamlNode) -> YamlNode:
     """Return a document with nested ROS parameters: rcl reads ``gains.elbow.p: 1`` as ``gains: {elbow: {p: 1}}``."""
-    if not root.entries or level > MAX_LEVELS:
+    if not root.entries:
         return root
     entries = {
-        key: _nested(child) if key == "ros__parameters" else with_nested_parameters(child, level + 1)
+        key: _nested(child) if key == "ros__parameters" else with_nested_parameters(child)
         for key, child in root.entries.items()
     }
     return root.with_value(entries)

@@ -17,7 +17,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import JointModel, LinkModel, RobotModel
-from robot_semantics.urdf.tree import Box, Capsule, Collision, Cylinder, Geometry, Mesh, Sphere, Visual
+from robot_semantics.urdf.tree import Box, Capsule, Collision, Cylinder, Geometry, Limit, Mesh, Sphere, Visual
 
 HUGE = 20.0
 """Extent of one shape that is probably in millimetres [m]."""
@@ -52,8 +52,8 @@ def check_for(
                 diagnostics.warning("huge-link", message, places.place(part.geometry.at))
     for joint in robot.joints:
         if joint.urdf is not None:
-            for code, message in _joint_problems(purpose, joint, is_reserved):
-                limit = joint.urdf.limit
+            limit = joint.urdf.limit
+            for code, message in _joint_problems(purpose, joint, limit, is_reserved):
                 diagnostics.warning(
                     code, f"joint '{joint.name}': {message}", places.place(limit.at if limit else joint.urdf.at)
                 )
@@ -88,11 +88,10 @@ def _link_problems(
         yield "sdf-name", "SDFormat reserves this name: Gazebo refuses the robot"
 
 
-def _joint_problems(purpose: str, joint: JointModel, is_reserved: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
-    if joint.urdf is None:
-        return
-    limit, moves = joint.urdf.limit, joint.position_count == 1 and joint.mimic is None
-    if moves and limit is not None:
+def _joint_problems(
+    purpose: str, joint: JointModel, limit: Limit | None, is_reserved: Callable[[str], bool]
+) -> Iterator[tuple[str, str]]:
+    if joint.position_count == 1 and joint.mimic is None and limit is not None:
         if purpose in ("simulation", "gazebo") and limit.effort == 0.0:
             yield "zero-limit", "the effort limit is 0: a motor cannot move it, or its effort is not limited"
         if limit.velocity == 0.0:

@@ -367,10 +367,6 @@ class LoopCloser:
         self._velocities_are_old = True
         return joints | self.joints
 
-    def follow(self, joints: BoolArray) -> bool:
-        """Return True if all loops follow from positions of the `joints` (m,), after a first closed configuration."""
-        return self._tracker.q is not None and bool(joints[self._followed.driven].all())
-
     def compared(self, joints: BoolArray) -> IndexArray:
         """Return which passive joints a message with values of `joints` (m,) measures."""
         return np.flatnonzero(joints[self._compared_joints])

@@ -146,7 +146,7 @@ class FastLayout:
         if received_ns is None:
             received_ns = monotonic_ns()
         heard = self._heard
-        if step_ns > JUMP_NS and step_ns > received_ns - heard[sender.number] + JUMP_NS:
+        if step_ns > received_ns - heard[sender.number] + JUMP_NS:
             return None
         (velocities, count), (efforts, other) = self._velocity_count, self._effort_count
         if data[velocities] != count or data[efforts] != other:
@@ -231,7 +231,7 @@ class FastPath:
         """
         joints = stream.plan.joints
         if loops is not None and (joints & loops.joints).any():
-            if not loops.follow(joints):
+            if not loops.is_following:
                 return
             joints = joints | loops.joints
         else:

@@ -100,10 +100,6 @@ class Followers(NamedTuple):
     target: IndexArray
     values: Affine
 
-    def chosen(self, which: BoolArray) -> Followers:
-        """Return the followers that `which` (m,) bool selects."""
-        return Followers(self.target[which], self.values[which])
-
 
 class InputPlan(NamedTuple):
     """How the values of messages with one list of names get to a robot's variables.

@@ -409,8 +409,8 @@ class RunningRobot(RobotFrames):
         return [*outcomes, self._publish(sender, stamp_ns)]
 
     def _has_own_source(self, joint: str) -> bool:
-        return any(joint in sender.names for sender in self.senders if sender.kind is SenderKind.MULTI_DOF) or (
-            joint == self.model.root_joint.name and joint in self._fed_elsewhere
+        return joint in self._fed_elsewhere or any(
+            joint in sender.names for sender in self.senders if sender.kind is SenderKind.MULTI_DOF
         )
 
     def _stamped_now(self, joints: BoolArray) -> BoolArray:
