@@ -1,7 +1,7 @@
 // All pairs of links as cells of a matrix. Names are text nodes: nothing of a file is ever parsed as HTML.
 import { h } from "vue";
 
-const WIDTH = 400, NAMES = 130, LETTER = 6, LARGEST = 18;
+const WIDTH = 400, NAMES = 130, LETTER = 7, LARGEST = 18;
 
 export default {
   props: { matrix: Object },
