@@ -93,11 +93,6 @@ class ElementaryMotion(NamedTuple):
     kind: str
     axis: FloatArray
 
-    @property
-    def positions(self) -> int:
-        """Number of position variables: 1, or 4 for a ball's quaternion."""
-        return 4 if self.kind == "ball" else 1
-
 
 def elementary_motions(joint: JointModel) -> tuple[ElementaryMotion, ...]:
     """Return the slides, then the hinge or ball, that together move like the joint; empty for a fixed joint."""

@@ -57,6 +57,13 @@ def test_the_sphere_around_a_cube_covers_it(tmp_path: Path) -> None:
         assert result.volume_ratio == pytest.approx(4 / 3 * math.pi * 3**1.5 / 8, rel=1e-12)
 
 
+def test_the_sphere_around_a_ball_is_the_ball(tmp_path: Path) -> None:
+    result = checked(tmp_path, '<sphere radius="0.3"/>', None, origin='xyz="1 2 3"')
+    assert result.covered
+    assert result.overshoot == pytest.approx(0.0, abs=1e-12)
+    assert result.volume_ratio == pytest.approx(1.0, rel=1e-12)
+
+
 def test_the_sphere_in_a_cube_leaves_the_corners(tmp_path: Path) -> None:
     result = checked(tmp_path, CUBE, [(0.0, 0.0, 0.0, 1.0)])
     assert result.covered is False

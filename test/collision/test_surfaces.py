@@ -83,6 +83,18 @@ def test_rings_through_one_another_never_touch_although_their_hulls_always_do(ch
     assert matrix.contradicted() == {}
 
 
+@pytest.mark.parametrize("geometry", ["mesh", "hull"])
+def test_rings_that_nothing_moves_touch_by_their_hulls_only(
+    chain_links: RobotModel, tmp_path: Path, geometry: str
+) -> None:
+    path = tmp_path / "r.urdf"
+    path.write_text(path.read_text().replace('type="continuous"', 'type="fixed"'))
+    matrix = matrix_of(load_robot(path), Settings(samples=10, geometry=geometry))
+    evidence = matrix.pairs[LinkPair("a", "b")]
+    assert evidence.rigid
+    assert (evidence.hits, evidence.hull_hits) == (0 if geometry == "mesh" else 10, 10)
+
+
 def noted_questions(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     asked = []
     touch = SurfaceTest.touches

@@ -78,6 +78,6 @@ def test_elementary_motions_one_after_the_other_are_the_joints_motion(kind: str)
             step[:3, :3] = Rotation.from_rotvec(each.axis * q[at]).as_matrix()
         else:
             step[:3, :3] = Rotation.from_quat(q[at : at + 4]).as_matrix()
-        T, at = T @ step, at + each.positions
+        T, at = T @ step, at + (4 if each.kind == "ball" else 1)
     assert at == len(q)
     np.testing.assert_allclose(T, motion(kind, np.array([0.0, 0.6, 0.8]), q), atol=1e-12)
