@@ -471,9 +471,6 @@ class RunningRobot(RobotFrames):
                 joints = np.zeros(len(self.moving), np.bool_)
                 joints[[self.moving.number[name] for name in names if name in self.moving.number]] = True
                 sender.joints = joints
-        for sender in self.senders:
-            # What the others have advanced since its newest message is not known for new numbers.
-            sender.seen, sender.seen_heard = self.senders.advances[:], self.senders.heard[:]
 
     def everything(self, stamp_ns: int | None) -> Messages:
         """Return the transforms of all joints with values, also those that were published before.

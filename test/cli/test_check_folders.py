@@ -117,6 +117,17 @@ def test_of_several_files_the_one_with_the_name_of_the_package_is_taken(tmp_path
     assert f"note: {folder}: SRDF: arm.srdf\n" in notes
 
 
+def test_of_two_files_with_the_name_of_the_package_none_is_taken(tmp_path: Path, run: RunCommand) -> None:
+    folder = tmp_path / "arm"
+    for place in ("urdf", "robots"):
+        (folder / place).mkdir(parents=True)
+        (folder / place / "arm.urdf").write_text(urdf())
+    (folder / "limits.yaml").write_text(GOOD)
+    assert "no URDF of arm.urdf, arm.urdf is taken: name the URDF to check" in run("check", str(folder)).err
+    (folder / "robots" / "arm.urdf").rename(folder / "robots" / "leg.urdf")
+    assert f"note: {folder}: URDF: urdf/arm.urdf" in run("check", str(folder)).err
+
+
 def test_a_file_of_macros_is_not_the_robot_of_a_folder(tmp_path: Path, run: RunCommand) -> None:
     (tmp_path / "cell.urdf.xacro").write_text(urdf())
     (tmp_path / "arm_macro.urdf.xacro").write_text('<robot xmlns:xacro="http://www.ros.org/wiki/xacro"/>')

@@ -48,12 +48,14 @@ def test_a_whole_message_is_taken_as_it_is() -> None:
     [
         ("", [], Reason.EMPTY, "it names no joint"),
         ("a b a", [1, 2, 3], Reason.DUPLICATE_NAME, "it names 'a' more than once"),
+        ("a a b b c c d d e e f f g g", [0.0] * 14, Reason.DUPLICATE_NAME,
+         "it names 'a', 'b', 'c', 'd', 'e' and 2 more more than once"),
         ("a b", [], Reason.NO_POSITIONS, "it has no position for 'a' nor for any other joint"),
         ("a b", [1], Reason.WRONG_LENGTH, "it has 2 names but 1 positions, from 'b' on they do not match"),
         ("a", [1, 2], Reason.WRONG_LENGTH, "it has 1 names but 2 positions, from 'a' on they do not match"),
         ("a b", [nan, -inf], Reason.NOT_FINITE, "the position of 'a' is nan"),
     ],
-)
+)  # fmt: skip
 def test_a_message_that_says_nothing_is_refused(
     names: str, position: list[float], reason: Reason, sentence: str
 ) -> None:
