@@ -67,13 +67,13 @@ class NameComparisons:
 
     def __init__(self, limit: int = MAX_COMPARISONS) -> None:
         """`limit` is the largest number of comparisons with known names."""
-        self._left = limit
+        self._budget = limit
 
     def allow(self, valid: Collection[str]) -> bool:
         """Return True if one more name may be compared with the `valid` ones, and count these comparisons."""
-        if len(valid) > self._left:
+        if len(valid) > self._budget:
             return False
-        self._left -= len(valid)
+        self._budget -= len(valid)
         return True
 
 

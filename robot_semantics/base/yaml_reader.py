@@ -58,13 +58,13 @@ class YamlNode:
         tag: a tag of a program, as in ``!degrees 90``; such a scalar is a text.
     """
 
-    __slots__ = ("_at", "_key", "_key_at", "_known_place", "_parent", "_source", "plain", "tag", "text", "value")
+    __slots__ = ("_key", "_key_at", "_known_place", "_parent", "_position", "_source", "plain", "tag", "text", "value")
 
     def __init__(
         self, source: str, at: _Position, parent: YamlNode | None, key: str | int | None, key_at: _Position
     ) -> None:
         """Take the position in the text `source`, the parent, and the key or index in it; None for a merged map."""
-        self._source, self._at, self._parent, self._key, self._key_at = source, at, parent, key, key_at
+        self._source, self._position, self._parent, self._key, self._key_at = source, at, parent, key, key_at
         self.value: Scalar | list[YamlNode] | dict[str, YamlNode] = None
         self.text, self.plain, self.tag = "", False, ""
         self._known_place: SourcePlace | None = None
@@ -73,7 +73,7 @@ class YamlNode:
     def place(self) -> SourcePlace:
         """The place where the value begins."""
         if self._known_place is None:
-            self._known_place = _place(self._source, self._at, self._path or "/")
+            self._known_place = _place(self._source, self._position, self._path or "/")
         return self._known_place
 
     @property
@@ -102,7 +102,7 @@ class YamlNode:
 
     def with_value(self, value: Scalar | list[YamlNode] | dict[str, YamlNode], *, at_key: bool = False) -> YamlNode:
         """Return a copy with another value; with `at_key` the value begins at the key."""
-        at = self._key_at if at_key else self._at
+        at = self._key_at if at_key else self._position
         node = YamlNode(self._source, at, self._parent, self._key, self._key_at)
         node.value, node.text, node.plain, node.tag = value, self.text, self.plain, self.tag
         return node
@@ -382,7 +382,7 @@ class _Builder:
         if is_key and not isinstance(original.value, (list, dict)):
             self._take_key(original.text, position)
             return
-        node = self._new(original._at)
+        node = self._new(original._position)
         if is_key:
             self._problems.error("bad-yaml", "a key should be a text", _place(self._source, position))
         node.value, node.text, node.plain, node.tag = original.value, original.text, original.plain, original.tag

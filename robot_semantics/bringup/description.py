@@ -38,9 +38,9 @@ ROUNDING = 1e-3
 
 
 class ControlProblem(NamedTuple):
-    """A problem at element number `at` of a block, or at its attribute."""
+    """A problem at element number `ordinal` of a block, or at its attribute."""
 
-    at: int
+    ordinal: int
     code: str
     message: str
     attribute: str | None = None
@@ -62,7 +62,7 @@ def check_control(model: RobotModel, diagnostics: Diagnostics) -> tuple[ControlB
         block, places = read_control(extra, model.urdf.places, diagnostics)
         blocks.append(block)
         for problem in (problem for rule in RULES for problem in rule(block, joints)):
-            place = places.place_finder(problem.at, problem.attribute)
+            place = places.place_finder(problem.ordinal, problem.attribute)
             diagnostics.add(problem.severity, problem.code, problem.message, place, problem.name, problem.valid)
     return tuple(blocks)
 
@@ -74,7 +74,7 @@ def _leader_is_controlled(block: ControlBlock, joints: Mapping[str, JointModel])
         mimic = joint.urdf.mimic if joint is not None and joint.urdf is not None else None
         if mimic is not None and component.mimic is not False and mimic.joint not in names:
             message = f"joint '{component.name}' mimics '{mimic.joint}', which this <{BLOCK}> does not have"
-            yield ControlProblem(component.at, "leader-not-controlled", message, "name", Severity.WARNING)
+            yield ControlProblem(component.ordinal, "leader-not-controlled", message, "name", Severity.WARNING)
 
 
 def _transmitted_joints_are_listed(block: ControlBlock, joints: Mapping[str, JointModel]) -> Iterator[ControlProblem]:
@@ -84,7 +84,7 @@ def _transmitted_joints_are_listed(block: ControlBlock, joints: Mapping[str, Joi
             if part.name not in names and part.name in joints:
                 message = f"transmission '{transmission.name}' names joint '{part.name}', which this <{BLOCK}> lacks"
                 code = "unlisted-transmission-joint"
-                yield ControlProblem(part.at, code, message, "name", name=part.name, valid=names)
+                yield ControlProblem(part.ordinal, code, message, "name", name=part.name, valid=names)
 
 
 def _actuator_has_one_joint(block: ControlBlock, _: Mapping[str, JointModel]) -> Iterator[ControlProblem]:
@@ -92,12 +92,12 @@ def _actuator_has_one_joint(block: ControlBlock, _: Mapping[str, JointModel]) ->
         return
     if len(block.joints) != 1:
         message = f"an actuator has exactly one joint, but '{block.name}' has {len(block.joints)}"
-        yield ControlProblem(block.at, "actuator-joints", message, "type", Severity.WARNING)
+        yield ControlProblem(block.ordinal, "actuator-joints", message, "type", Severity.WARNING)
     for transmission in block.transmissions:
         if len(transmission.joints) != 1:
             count = len(transmission.joints)
             message = f"a transmission of an actuator has exactly one joint, but '{transmission.name}' has {count}"
-            yield ControlProblem(transmission.at, "actuator-joints", message)
+            yield ControlProblem(transmission.ordinal, "actuator-joints", message)
 
 
 def _reduction_is_not_zero(block: ControlBlock, _: Mapping[str, JointModel]) -> Iterator[ControlProblem]:
@@ -105,7 +105,7 @@ def _reduction_is_not_zero(block: ControlBlock, _: Mapping[str, JointModel]) -> 
         for part in (*transmission.joints, *transmission.actuators):
             if part.reduction == 0.0:
                 message = f"the mechanical reduction of '{part.name}' is 0"
-                yield ControlProblem(part.reduction_at, "zero-reduction", message)
+                yield ControlProblem(part.reduction_ordinal, "zero-reduction", message)
 
 
 def _limits_are_ordered(block: ControlBlock, _: Mapping[str, JointModel]) -> Iterator[ControlProblem]:
@@ -114,7 +114,7 @@ def _limits_are_ordered(block: ControlBlock, _: Mapping[str, JointModel]) -> Ite
             lower, upper = (_limit(interface, name) for name in ("min", "max"))
             if lower is not None and upper is not None and lower.value > upper.value:
                 what = f"min {lower.value:g} of the {interface.name} interface of joint '{component.name}'"
-                yield ControlProblem(lower.at, "limits-crossed", f"{what} is above max {upper.value:g}")
+                yield ControlProblem(lower.ordinal, "limits-crossed", f"{what} is above max {upper.value:g}")
 
 
 def _limits_are_numbers(block: ControlBlock, _: Mapping[str, JointModel]) -> Iterator[ControlProblem]:
@@ -123,7 +123,7 @@ def _limits_are_numbers(block: ControlBlock, _: Mapping[str, JointModel]) -> Ite
             reason = _not_a_number(parameter) if parameter.name in ("min", "max") else ""
             if reason:
                 message = f"{parameter.name} of joint '{component.name}' {reason}; ros2_control ignores it"
-                yield ControlProblem(parameter.at, "bad-number", message, severity=Severity.WARNING)
+                yield ControlProblem(parameter.ordinal, "bad-number", message, severity=Severity.WARNING)
 
 
 def _limits_are_within_the_urdf(block: ControlBlock, joints: Mapping[str, JointModel]) -> Iterator[ControlProblem]:
@@ -145,12 +145,12 @@ def _limits_are_within_the_urdf(block: ControlBlock, joints: Mapping[str, JointM
                 if not is_within(limit.value, lower, upper):
                     what = f"{interface.name} limit {limit.value:g} of joint '{component.name}'"
                     message = f"the {what} is outside the URDF's {lower + 0.0:g} to {upper + 0.0:g}"
-                    yield ControlProblem(limit.at, "limit-above-urdf", message, severity=Severity.WARNING)
+                    yield ControlProblem(limit.ordinal, "limit-above-urdf", message, severity=Severity.WARNING)
 
 
 class _StatedLimit(NamedTuple):
     value: float
-    at: int
+    ordinal: int
 
 
 def _limit(interface: ControlInterface, name: str) -> _StatedLimit | None:
@@ -159,7 +159,7 @@ def _limit(interface: ControlInterface, name: str) -> _StatedLimit | None:
     parameter = given.get(name)
     if parameter is None or not interface.limited or not parameter.value or _not_a_number(parameter):
         return None
-    return _StatedLimit(number(parameter.value), parameter.at)
+    return _StatedLimit(number(parameter.value), parameter.ordinal)
 
 
 def _not_a_number(parameter: ControlParameter) -> str:

@@ -41,7 +41,7 @@ def check_for(
     """
     places = robot.urdf.places
     for link in robot.links:
-        place = places.place(link.urdf.at)
+        place = places.place(link.urdf.ordinal)
         for code, message in _link_problems(purpose, robot, link, is_reserved):
             diagnostics.warning(code, f"link '{link.name}': {message}", place)
         parts: tuple[Visual | Collision, ...] = (*link.urdf.visuals, *link.urdf.collisions)
@@ -49,13 +49,15 @@ def check_for(
             extent = _extent(part, robot, resolver)
             if extent > HUGE:
                 message = f"link '{link.name}': a shape is {extent:.4g} m long: is it in millimetres?"
-                diagnostics.warning("huge-link", message, places.place(part.geometry.at))
+                diagnostics.warning("huge-link", message, places.place(part.geometry.ordinal))
     for joint in robot.joints:
         if joint.urdf is not None:
             limit = joint.urdf.limit
             for code, message in _joint_problems(purpose, joint, limit, is_reserved):
                 diagnostics.warning(
-                    code, f"joint '{joint.name}': {message}", places.place(limit.at if limit else joint.urdf.at)
+                    code,
+                    f"joint '{joint.name}': {message}",
+                    places.place(limit.ordinal if limit else joint.urdf.ordinal),
                 )
     semantics = robot.semantics
     if purpose == "moveit" and not semantics.groups:
@@ -66,7 +68,7 @@ def check_for(
 
 
 def _root(robot: RobotModel) -> SourcePlace:
-    return robot.urdf.places.place(max(robot.urdf.at, 0))
+    return robot.urdf.places.place(max(robot.urdf.ordinal, 0))
 
 
 def _link_problems(

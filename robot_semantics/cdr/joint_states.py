@@ -102,30 +102,40 @@ class JointStateRepeater:
 
     Attributes:
         heads: known bytes between stamp and positions; `knows` may accept others.
-        at: offset of the positions.
+        offset: offset of the positions.
         velocity_count, effort_count: places and bytes of these counts in a message.
         buffer: memory for a message of the length of the first.
         positions: (n,) of the message in `buffer` [rad or m].
     """
 
-    __slots__ = ("_head", "_matters", "_names", "at", "buffer", "effort_count", "heads", "positions", "velocity_count")
+    __slots__ = (
+        "_head",
+        "_matters",
+        "_names",
+        "buffer",
+        "effort_count",
+        "heads",
+        "offset",
+        "positions",
+        "velocity_count",
+    )
 
     def __init__(self, first: JointStateData) -> None:
         """`first` was read from bytes and has as many positions as names."""
-        data, self.at = first.data, first.position_at
+        data, self.offset = first.data, first.position_at
         self._names = first.names
         # The body begins eight bytes into the memory: its doubles are aligned there as in the message.
         memory = np.zeros(BODY + len(data), np.uint8)
         self.buffer = memory.data[BODY:]
-        self.positions: FloatArray = memory[BODY + self.at :][: 8 * len(first.position)].view(_DOUBLE)
-        end = self.at + 8 * len(first.position)
+        self.positions: FloatArray = memory[BODY + self.offset :][: 8 * len(first.position)].view(_DOUBLE)
+        end = self.offset + 8 * len(first.position)
         self.velocity_count = slice(end, end + 4), data[end : end + 4]
         _, end = _doubles(data, end)
         self.effort_count = slice(end, end + 4), data[end : end + 4]
-        head = data[AFTER_STAMP : self.at]
+        head = data[AFTER_STAMP : self.offset]
         self.heads = {head}
         self._head = np.frombuffer(head, np.uint8)
-        self._matters = _not_padding(data, self.at)
+        self._matters = _not_padding(data, self.offset)
 
     def knows(self, head: bytes) -> bool:
         """Return whether a head differs from the first one only in its padding; if so, store it.
@@ -142,10 +152,10 @@ class JointStateRepeater:
     def read(self, data: bytes, stamp_ns: int) -> JointStateData:
         """Return the content of a message with a known head and the length of the first."""
         count = len(self.positions)
-        position = np.frombuffer(data, _DOUBLE, count, self.at)
-        velocity, end = _doubles(data, self.at + 8 * count)
+        position = np.frombuffer(data, _DOUBLE, count, self.offset)
+        velocity, end = _doubles(data, self.offset + 8 * count)
         effort, _ = _doubles(data, end)
-        return JointStateData(stamp_ns, self._names, position, velocity, effort, data, self.at)
+        return JointStateData(stamp_ns, self._names, position, velocity, effort, data, self.offset)
 
 
 def _read_head(data: bytes) -> _Head:

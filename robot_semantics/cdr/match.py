@@ -55,11 +55,11 @@ class LayoutTable:
     def __init__(self, fields: tuple[MessageField, ...], *, ros1: bool) -> None:
         self.fields = fields
         self.ros1 = ros1
-        self._known: dict[int, list[MessageLayout]] = {}
+        self._layouts: dict[int, list[MessageLayout]] = {}
 
     def varied(self, messages: Sequence[bytes]) -> bool:
         """Return whether messages have many layouts, judged by their lengths and by the known layouts."""
-        seen = sum(len(layouts) for layouts in self._known.values())
+        seen = sum(len(layouts) for layouts in self._layouts.values())
         return seen > MANY_LAYOUTS or len(set(map(len, messages))) > MANY_LAYOUTS
 
     def sort(self, messages: Sequence[bytes], refused: list[tuple[int, LayoutError]]) -> Iterator[LayoutMatch]:
@@ -73,7 +73,7 @@ class LayoutTable:
         self, length: int, indices: IntArray, messages: list[bytes], refused: list[tuple[int, LayoutError]]
     ) -> Iterator[LayoutMatch]:
         rows = as_rows(messages)
-        known_layouts = self._known.setdefault(length, [])
+        known_layouts = self._layouts.setdefault(length, [])
         unmatched = np.arange(len(messages))
         for layout in tuple(known_layouts):
             same = layout.matches(rows[unmatched] if len(unmatched) < len(messages) else rows)

@@ -419,7 +419,7 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
             Path(srdf) if srdf else None,
             tuple(topic.value for topic in joint_states[key]),
             options=options[key],
-            called=tuple(sorted(used_names)),
+            option_names=tuple(sorted(used_names)),
             **names,
         )
 

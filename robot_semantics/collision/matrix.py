@@ -640,7 +640,7 @@ class _Observations:
     configurations: dict[int, FloatArray]
     neutral: FloatArray
     rigid: dict[tuple[int, int], RigidContact]
-    found: dict[tuple[int, int], SearchedCollision]
+    searched: dict[tuple[int, int], SearchedCollision]
 
     def evidence(self, pair: LinkPair, decides: str, adjacency: tuple[str, ...]) -> PairEvidence:
         """Return the evidence on a pair, by its surfaces (``mesh``) or their convex hulls (``hull``)."""
@@ -673,7 +673,7 @@ class _Observations:
 
     def _witnesses(self, counts: Counts, index: int) -> tuple[Witness | None, Witness | None]:
         if not counts.hits[index]:
-            touch = self.found.get(divmod(index, counts.links))
+            touch = self.searched.get(divmod(index, counts.links))
             witness = None if touch is None else Witness(-1, touch.q, touch.depth)
             return witness, witness
         first, deepest = int(counts.first[index]), int(counts.deepest[index])

@@ -88,7 +88,7 @@ def _with_hashes(text: SrdfText, hashes: set[str]) -> SrdfText:
     pairs = " ".join(sorted(hashes))
     element = text.xml.root.find(_ELEMENT)
     if element is not None:
-        return text.edited([text.xml.attribute(text.xml.document.at(element), "pairs", pairs)])
+        return text.edited([text.xml.attribute(text.xml.document.ordinal(element), "pairs", pairs)])
     if not hashes:
         return text
     return text.add([NewElement(f"rs:{ELEMENT_NAME}", (("xmlns:rs", NAMESPACE), ("pairs", pairs)))])

@@ -80,11 +80,11 @@ def pieces_of(
                     path = find(element.filename)
                     for code, message in _mesh_warnings(element.filename, path, geometry):
                         diagnostics.warning(
-                            code, f"link '{link.name}': {message}", places.place(element.at, "filename")
+                            code, f"link '{link.name}': {message}", places.place(element.ordinal, "filename")
                         )
                     shapes = _shapes_of_mesh(element, path, geometry) or shapes
             except (GeometryError, OSError) as error:
-                diagnostics.error("unusable-geometry", f"link '{link.name}': {error}", places.place(element.at))
+                diagnostics.error("unusable-geometry", f"link '{link.name}': {error}", places.place(element.ordinal))
                 continue
             T_link_element = matrix_from_origin(collision.origin)
             pieces += [Piece(link.index, shape, T_link_element @ T_element_shape) for shape, T_element_shape in shapes]

@@ -53,7 +53,7 @@ class PoseCollisions:
         self._robot = robot
         self._solid = {robot.link_names[piece.link] for piece in pieces}
         self._counter = CollisionCounter(build_scene(robot, pieces, ()))
-        self._known: dict[bytes, frozenset[LinkPair]] = {}
+        self._pairs_of_positions: dict[bytes, frozenset[LinkPair]] = {}
         self._lock = threading.Lock()
 
     @property
@@ -65,13 +65,13 @@ class PoseCollisions:
         """Return every pair of links that collides in positions q (size,)."""
         key = q.tobytes()
         with self._lock:
-            if key not in self._known:
-                if len(self._known) >= MOST_POSES:
-                    self._known.clear()
+            if key not in self._pairs_of_positions:
+                if len(self._pairs_of_positions) >= MOST_POSES:
+                    self._pairs_of_positions.clear()
                 names = self._robot.link_names
                 hits = self._counter.count(q[None]).surfaces.pairs()
-                self._known[key] = frozenset(LinkPair.of(names[a], names[b]) for a, b in hits)
-            return self._known[key]
+                self._pairs_of_positions[key] = frozenset(LinkPair.of(names[a], names[b]) for a, b in hits)
+            return self._pairs_of_positions[key]
 
     def colliding(self, robot: RobotModel, q: FloatArray) -> list[LinkPair]:
         """Return the pairs that collide in positions q (size,), without those that the robot's semantics skip."""

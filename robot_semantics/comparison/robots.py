@@ -169,11 +169,11 @@ def match_robots(a: RobotModel, b: RobotModel) -> KinematicMatch:
 class _Matching:
     def __init__(self, a: KinematicGraph, b: KinematicGraph) -> None:
         self.a, self.b = a, b
-        self.found = KinematicMatch()
+        self.match = KinematicMatch()
 
     def run(self) -> KinematicMatch:
         start_a, start_b = self._start()
-        self.found.start = start_a
+        self.match.start = start_a
         self._match_links(start_a, start_b, self._start_frame(start_a, start_b))
         waiting = deque([(start_a, start_b)])
         while waiting:
@@ -181,7 +181,7 @@ class _Matching:
             for edge_a, edge_b in list(self._pairs(link_a, link_b)):
                 self._match_joints(link_a, edge_a, edge_b)
                 waiting.append((edge_a.other, edge_b.other))
-        return self.found
+        return self.match
 
     def _start(self) -> tuple[int, int]:
         """Return the roots; if B has the root of A elsewhere in its tree, a link of both that has content."""
@@ -204,8 +204,8 @@ class _Matching:
         They have the same name, then the same motion and carry the same, then the same motion, then lead to a link of
         the same name. Of several that fit, the first in the document is taken.
         """
-        taken = set(self.found.links.values())
-        free_a = _in_document_order(edge for edge in self.a.edges[link_a] if edge.other not in self.found.links)
+        taken = set(self.match.links.values())
+        free_a = _in_document_order(edge for edge in self.a.edges[link_a] if edge.other not in self.match.links)
         free_b = _in_document_order(edge for edge in self.b.edges[link_b] if edge.other not in taken)
         names_a, names_b = self.a.model.joint_index, self.b.model.joint_index
         links_a, links_b = self.a.model.link_names, self.b.model.link_names
@@ -217,7 +217,7 @@ class _Matching:
             return x.joint.name not in names_b and y.joint.name not in names_a and x.joint.type is y.joint.type
 
         def by_motion(x: JointEdge, y: JointEdge) -> bool:
-            return renamed(x, y) and _apart(self.found.frames[link_a] @ x.motion, y.motion) < TOLERANCE
+            return renamed(x, y) and _apart(self.match.frames[link_a] @ x.motion, y.motion) < TOLERANCE
 
         def by_content(x: JointEdge, y: JointEdge) -> bool:
             is_above = x.reversed or y.reversed
@@ -235,12 +235,12 @@ class _Matching:
                     yield edge_a, edge_b
 
     def _match_links(self, link_a: int, link_b: int, X: FloatArray) -> None:
-        self.found.links[link_a] = link_b
-        self.found.frames[link_a] = X
+        self.match.links[link_a] = link_b
+        self.match.frames[link_a] = X
 
     def _match_joints(self, link_a: int, edge_a: JointEdge, edge_b: JointEdge) -> None:
         """Match two joints and the links at their other ends, and decide which of frame and joint has moved."""
-        T_a_child = self.found.frames[link_a] @ edge_a.motion
+        T_a_child = self.match.frames[link_a] @ edge_a.motion
         # The pose of the other link's frame if the joint is the same.
         X = invert(edge_b.motion[0]) @ T_a_child[0]
         alike = _apart(T_a_child, edge_b.motion @ X) < TOLERANCE
@@ -258,7 +258,7 @@ class _Matching:
             joint = replace(
                 joint, distance=float(distance), angle=float(angle), axis_angle=_axis_angle(edge_a, edge_b, X)
             )
-        self.found.joints.append(joint)
+        self.match.joints.append(joint)
 
     def _votes(self, link_a: int, link_b: int, X: FloatArray) -> int:
         """Return how many of the things on a link are at the same place if its frame is at `X`."""
@@ -267,7 +267,7 @@ class _Matching:
         others = {edge.joint.name: edge for edge in self.b.edges[link_b]}
         for edge in self.a.edges[link_a]:
             other = others.get(edge.joint.name)
-            if other is not None and edge.other not in self.found.links:
+            if other is not None and edge.other not in self.match.links:
                 reached = X @ edge.motion
                 # A joint that moves leaves the frame at its other end free, along or about its axis.
                 free = invert(other.motion[0]) @ reached[0] if edge.joint.position_count else np.eye(4)
@@ -276,7 +276,7 @@ class _Matching:
 
 
 def _in_document_order(edges: Iterable[JointEdge]) -> list[JointEdge]:
-    return sorted(edges, key=lambda edge: -1 if edge.joint.urdf is None else edge.joint.urdf.at)
+    return sorted(edges, key=lambda edge: -1 if edge.joint.urdf is None else edge.joint.urdf.ordinal)
 
 
 def _apart(T_a: FloatArray, T_b: FloatArray) -> float:

@@ -89,10 +89,10 @@ class _KeyframeExport:
         self._robots = robots
         self._resolved: ResolvedWorld = resolve_with(state, robots=robots)
         others = tuple(engine for engine in state.engines if engine.name not in (KEYFRAME, COMMANDS))
-        self._lost = beyond_motion(replace(state, engines=others))
+        self._losses = beyond_motion(replace(state, engines=others))
         self._bases = {base.body: base for base in mocap_bases(model)}
         self._state = replace(state, models=tuple(self._with_joints(item) for item in state.models))
-        self._placed: set[str] = set()
+        self._written_bodies: set[str] = set()
         self._used: set[tuple[str, str]] = set()
         self._qpos = np.array(model.qpos0, dtype=np.float64)
         self._qvel = np.zeros(model.nv)
@@ -107,7 +107,7 @@ class _KeyframeExport:
         applied = apply_model_state(model, self._resolved, robot, base=replace(Base.of(robot), placeable=True))
         based = any(base.model == model.name for base in self._bases.values())
         # The base in MuJoCo decides the use of the model's own motion.
-        self._lost += [str(item) for item in applied.refused if not based or item.kind not in ("pose", "twist")]
+        self._losses += [str(item) for item in applied.refused if not based or item.kind not in ("pose", "twist")]
         space, torques = JointSpace.of(robot), {joint.name: joint.torques for joint in model.joints}
         known = set(applied.positions_of | applied.velocities_of)
         if applied.base_positions is not None:
@@ -125,7 +125,7 @@ class _KeyframeExport:
 
     def _lost_of(self, model: ModelState) -> Iterator[str]:
         """Yield the values of a model that the keyframe cannot hold."""
-        if model.name not in self._placed:
+        if model.name not in self._written_bodies:
             yield f"model '{model.name}': its pose and twist, as no free joint carries it"
         for joint in model.joints:
             if (model.name, joint.name) not in self._used and not self._is_virtual(model, joint):
@@ -152,15 +152,17 @@ class _KeyframeExport:
         mpos, mquat = self._mocap()
         self._refuse_strangers(places)
         for model in self._state.models:
-            self._lost += self._lost_of(model)
+            self._losses += self._lost_of(model)
         ctrl, act, lost = controls_of(self._state, self._model)
-        self._lost += lost
+        self._losses += lost
         time_ns = self._state.time_ns or 0
         time = float_seconds(time_ns)
         if whole_nanoseconds(time) != time_ns:
-            self._lost.append(f"the last digits of the time: {shortest(time)} s is the nearest number that MuJoCo has")
+            self._losses.append(
+                f"the last digits of the time: {shortest(time)} s is the nearest number that MuJoCo has"
+            )
         key = Keyframe(self._qpos, self._qvel, time, name, ctrl, act, mpos, mquat)
-        return Converted(key, tuple(self._lost))
+        return Converted(key, tuple(self._losses))
 
     def _refuse_strangers(self, places: list[MujocoJoint]) -> None:
         """Refuse a state of which nothing is in the MuJoCo model: its keyframe would be the model's own start.
@@ -169,7 +171,7 @@ class _KeyframeExport:
             RobotSemanticsError: it is such a state.
         """
         stated = [(model, joint) for model in self._state.models for joint in model.joints]
-        if self._used or self._placed or not stated or not places:
+        if self._used or self._written_bodies or not stated or not places:
             return
         model, joint = stated[0]
         there = next((f"; it has joint '{place.name}'" for place in places if place.name), "")
@@ -188,7 +190,7 @@ class _KeyframeExport:
             name, base = str(model.body(body).name), self._bases.get(body)
             item = frames.pop(name, None) or models.get(name if base is None else base.model)
             if item is None or item.pose is None:
-                self._lost.append(f"nothing is stated of the mocap body '{name}': it is where the model has it")
+                self._losses.append(f"nothing is stated of the mocap body '{name}': it is where the model has it")
                 continue
             if base is not None and base.plane is not None:
                 mpos[mocap_index], mquat[mocap_index] = _place(
@@ -200,9 +202,9 @@ class _KeyframeExport:
             if item.parent == WORLD:
                 mquat[mocap_index] = np.roll(pose_quaternions([item.pose])[0], 1)
             if item.twist is not None and any(item.twist):
-                self._lost.append(f"the twist of '{item.name}', which is a mocap body and has none")
-            self._placed.add(item.name)
-        self._lost.extend(f"frame '{name}'" for name in frames)
+                self._losses.append(f"the twist of '{item.name}', which is a mocap body and has none")
+            self._written_bodies.add(item.name)
+        self._losses.extend(f"frame '{name}'" for name in frames)
         return mpos, mquat
 
     def _frame_of(self, base: MocapBase) -> str | None:
@@ -224,7 +226,7 @@ class _KeyframeExport:
             the MuJoCo model, or the model's own pose if it is not in this plane.
         """
         name, frame = base.model, self._frame_of(base)
-        self._placed.add(name)
+        self._written_bodies.add(name)
         T_world_model = self._resolved.pose(name)
         T = T_world_mocap if frame is None else self._resolved.pose(frame)
         if frame is None and not base.holds(np.linalg.inv(T) @ T_world_model, TOLERANCE):
@@ -236,15 +238,15 @@ class _KeyframeExport:
         self._qpos[base.qpos] = motion.positions
         if max(motion.lost_m, motion.lost_rad) > TOLERANCE:
             deviation = f"{motion.lost_m:.3g} m and {motion.lost_rad:.3g} rad"
-            self._lost.append(f"model '{name}': its pose lies {deviation} outside the plane of its base")
+            self._losses.append(f"model '{name}': its pose lies {deviation} outside the plane of its base")
         if motion.velocities is None:
-            self._lost.append(f"the twist of model '{name}' is not stated: it is taken to be at rest")
+            self._losses.append(f"the twist of model '{name}' is not stated: it is taken to be at rest")
             return T
         self._qvel[base.qvel] = motion.velocities
         assert base.plane is not None
         deviation = np.abs(twist_of(base.plane, motion.velocities) - twist_in_frame).max()
         if deviation > TOLERANCE:
-            self._lost.append(
+            self._losses.append(
                 f"model '{name}': {deviation:.3g} m/s or rad/s of its twist lie outside the plane of its base"
             )
         return T
@@ -256,9 +258,9 @@ class _KeyframeExport:
     def _free(self, place: MujocoJoint, model: ModelState | None) -> None:
         if model is None:
             what = f"free joint '{place.name}'" if place.name else f"the free joint of body '{place.body}'"
-            self._lost.append(f"the bodies on {what} are not stated: they are as at the start")
+            self._losses.append(f"the bodies on {what} are not stated: they are as at the start")
             return
-        self._placed.add(model.name)
+        self._written_bodies.add(model.name)
         T = self._resolved.pose(model.name)
         quat = pose_quaternions([model.pose])[0] if model.pose and model.parent == WORLD else None
         if quat is None:
@@ -266,7 +268,7 @@ class _KeyframeExport:
         self._qpos[place.qpos] = (*T[:3, 3], quat[3], *quat[:3])
         twist = self._resolved.twists[self._resolved.at(model.name)]
         if np.isnan(twist).any():
-            self._lost.append(f"the twist of model '{model.name}' is not stated: it is taken to be at rest")
+            self._losses.append(f"the twist of model '{model.name}' is not stated: it is taken to be at rest")
         else:
             # MuJoCo has the linear velocity in the world's axes, the angular one in the body's.
             self._qvel[place.qvel] = (*twist[:3], *(twist[3:] @ T[:3, :3]))
@@ -288,8 +290,8 @@ class _KeyframeExport:
                 carried[at] = model
             elif (
                 words := f"model '{model.name}': one of several free joints may carry it, and none does"
-            ) not in self._lost:
-                self._lost.append(words)
+            ) not in self._losses:
+                self._losses.append(words)
         return carried
 
     def _claim(self, place: MujocoJoint, model: ModelState) -> int | None:
@@ -307,23 +309,25 @@ class _KeyframeExport:
     def _joint(self, place: MujocoJoint) -> None:
         found = self._stated(place.name)
         if found is None:
-            self._lost.append(f"nothing is stated of MuJoCo's joint '{place.name}': it is as at the start")
+            self._losses.append(f"nothing is stated of MuJoCo's joint '{place.name}': it is as at the start")
             return
         model, joint, part = found
         self._used.add((model.name, joint.name))
         if self._is_virtual(model, joint):
-            self._placed.add(model.name)
+            self._written_bodies.add(model.name)
         positions, velocities = joint.positions, joint.velocities
         if positions is not None and part.startswith(("rot", "trans")) and len(positions) == 6:
             positions = (*positions[:3], *quat_from_rpy(np.array(positions[3:])).tolist())
         row = _part(positions, VARIABLES.get(part), POSITIONS[place.type])
         if row is None:
-            self._lost.append(f"the position of MuJoCo's joint '{place.name}' is not stated: it is as at the start")
+            self._losses.append(f"the position of MuJoCo's joint '{place.name}' is not stated: it is as at the start")
         else:
             self._qpos[place.qpos] = (row[3], *row[:3]) if place.type == BALL else row
         rates = _part(velocities, RATES.get(part), VELOCITIES[place.type])
         if rates is None:
-            self._lost.append(f"the velocity of MuJoCo's joint '{place.name}' is not stated: it is taken to be at rest")
+            self._losses.append(
+                f"the velocity of MuJoCo's joint '{place.name}' is not stated: it is taken to be at rest"
+            )
         elif place.type == BALL and row is not None:
             # The state has a floating joint's angular velocity in its joint's axes, MuJoCo a ball's in the child's.
             self._qvel[place.qvel] = np.array(rates) @ matrix_from_quat(np.array(row))

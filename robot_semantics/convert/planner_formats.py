@@ -138,7 +138,7 @@ def _xrdf_spheres(
     spheres = reader.geometry_group(geometries, used)
     if own_geometry is not None and used is not None and own_geometry.value != used.value:
         reader.geometry_group(geometries, own_geometry)
-        reader.lost.append(f"geometry '{own_geometry.text}', which only checks of collisions between links use")
+        reader.losses.append(f"geometry '{own_geometry.text}', which only checks of collisions between links use")
     return collision, spheres
 
 
@@ -146,25 +146,25 @@ class _Reader:
     """Reads values of a YAML tree; wrong forms are errors, unknown names warnings, and unread keys are lost."""
 
     def __init__(self, root: YamlNode, robot: RobotModel, found: Diagnostics) -> None:
-        self.root, self._robot, self._found = root, robot, found
-        self.lost: list[str] = []
+        self.root, self._robot, self._diagnostics = root, robot, found
+        self.losses: list[str] = []
         self._added: set[str] = set()
         self._groups: dict[str, dict[str, tuple[SrdfSphere, ...]]] = {}
         self._unread: dict[int, dict[str, YamlNode]] = {id(root): dict(root.entries)}
 
     def finish(self, planner: SphereModel) -> Converted[SphereModel]:
         """Return the facts, and what they cannot hold: also the keys that were not read and are not empty."""
-        self._found.raise_if_failed()
+        self._diagnostics.raise_if_failed()
         left = [entry for unread in self._unread.values() for entry in unread.values()]
-        self.lost += [
+        self.losses += [
             f"{entry.key_place.path.strip('/')} (line {entry.key_place.line})"
             for entry in left
             if entry.value not in (None, [], {}, "")
         ]
-        return Converted(planner, tuple(dict.fromkeys(self.lost)))
+        return Converted(planner, tuple(dict.fromkeys(self.losses)))
 
     def error(self, node: YamlNode, message: str) -> None:
-        self._found.error("bad-value", message, node.place)
+        self._diagnostics.error("bad-value", message, node.place)
 
     def get(self, node: YamlNode | None, key: str) -> YamlNode | None:
         """Return an entry of a map; None for no map and no entry."""
@@ -187,7 +187,7 @@ class _Reader:
     def declare(self, names: Sequence[str]) -> None:
         """List the names of added frames, which no planner robot has."""
         self._added |= {name for name in names if name not in self._robot.link_index}
-        self.lost += [f"the added frame '{name}'" for name in sorted(self._added)]
+        self.losses += [f"the added frame '{name}'" for name in sorted(self._added)]
 
     def known(self, node: YamlNode, name: str, kind: str, user: str) -> bool:
         """Return whether a link or joint exists; add a warning, or list an added frame, if it does not."""
@@ -195,10 +195,10 @@ class _Reader:
         if name in valid:
             return True
         if name in self._added and kind == "link":
-            self.lost.append(f"{user} with the added frame '{name}'")
+            self.losses.append(f"{user} with the added frame '{name}'")
         else:
             message = f"unknown {kind} '{name}' in {user}; left out"
-            self._found.warning(f"unknown-{kind}", message, node.key_place, name=name, valid=valid)
+            self._diagnostics.warning(f"unknown-{kind}", message, node.key_place, name=name, valid=valid)
         return False
 
     def number(self, node: YamlNode | None) -> float:
@@ -246,7 +246,7 @@ class _Reader:
             if radius > 0.0 and len(center) == 3:
                 yield SrdfSphere((center[0], center[1], center[2]), radius)
             elif stated is not None:
-                self.lost.append(no_sphere(link, index, radius))
+                self.losses.append(no_sphere(link, index, radius))
 
     def geometry_group(
         self, groups: YamlNode | None, name: YamlNode | None, above: tuple[str, ...] = ()
@@ -597,11 +597,14 @@ def from_sphere_urdf(path: str | Path, robot: RobotModel, diagnostics: Diagnosti
             else:
                 kind = type(collision.geometry).__name__.lower()
                 message = f"link '{link.name}': the collision geometry is a {kind}, not a sphere"
-                diagnostics.error("unusable-geometry", message, tree.places.place(collision.at))
+                diagnostics.error("unusable-geometry", message, tree.places.place(collision.ordinal))
         if spheres and link.name in robot.link_index:
             spheres_of[link.name] = tuple(spheres)
         elif spheres:
-            message, place = f"unknown link '{link.name}' in the spheres; left out", tree.places.place(link.at, "name")
+            message, place = (
+                f"unknown link '{link.name}' in the spheres; left out",
+                tree.places.place(link.ordinal, "name"),
+            )
             diagnostics.warning("unknown-link", message, place, name=link.name, valid=robot.link_index)
     diagnostics.raise_if_failed()
     return Converted(SphereModel(spheres_of), tuple(lost_items))
@@ -611,11 +614,11 @@ def to_sphere_urdf(planner: SphereModel, robot: RobotModel) -> Converted[str]:
     """Return the robot's URDF with the spheres in the place of its collision geometry; the rest is unchanged."""
     text = XmlText(robot.urdf_text, robot.urdf.places.source)
     links = parse_urdf(str(text.utf8.decode()), text.source, Diagnostics()).links
-    text = text.edited([text.removal(collision.at) for link in links for collision in link.collisions])
+    text = text.edited([text.removal(collision.ordinal) for link in links for collision in link.collisions])
     # Element numbers change with each removal.
     links = parse_urdf(text.utf8.decode(), text.source, Diagnostics()).links
     text = text.edited(
-        text.insertion([_collision(sphere) for sphere in planner.spheres[link.name]], link.at, None)
+        text.insertion([_collision(sphere) for sphere in planner.spheres[link.name]], link.ordinal, None)
         for link in links
         if link.name in planner.spheres
     )

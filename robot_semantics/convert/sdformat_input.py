@@ -66,15 +66,15 @@ class ElementReader:
 
     Attributes:
         document: the document.
-        found: the problems.
-        lost: takes the lost data.
+        diagnostics: the problems.
+        losses: takes the lost data.
     """
 
     def __init__(self, document: XmlDocument, found: Diagnostics) -> None:
         """Start without problems."""
         self.document = document
-        self.found = found
-        self.lost: list[str] = []
+        self.diagnostics = found
+        self.losses: list[str] = []
 
     def halves(self, element: etree._Element, linear: str, angular: str, both: str) -> Vec6 | None:
         """Return a twist or wrench from its two elements, or from the single element of older versions."""
@@ -85,7 +85,7 @@ class ElementReader:
             return None if row is None else six(row)
         if None in parts:
             missing = linear if parts[0] is None else angular
-            self.lost.append(f"link '{element.get('name')}': a velocity or force without {missing}")
+            self.losses.append(f"link '{element.get('name')}': a velocity or force without {missing}")
             return None
         rows = [self.numbers_of(part, 3) for part in parts if part is not None]
         if parts[1] is not None and rows[1] is not None and _in_degrees(parts[1]):
@@ -146,11 +146,11 @@ class ElementReader:
             if isinstance(tag, str) and tag not in _READ[kind]:
                 said = " ".join((child.text or "").split())
                 if _WORTHLESS.get(tag) != said:
-                    self.lost.append(f"{owner}: <{tag}>")
+                    self.losses.append(f"{owner}: <{tag}>")
 
     def error(self, code: str, message: str, element: etree._Element) -> None:
         """Add an error at the place of an element."""
-        self.found.error(code, message, self.document.place(element))
+        self.diagnostics.error(code, message, self.document.place(element))
 
 
 def _in_degrees(element: etree._Element) -> bool:
@@ -203,7 +203,7 @@ def from_sdformat(text: str | bytes, source: str = "<sdf>", poses_in: str | None
     notes: tuple[str, ...] = ()
     if in_world and not poses_in:
         notes = ("poses of links and nested models are read as poses in the world, as Gazebo Classic writes them",)
-    return Converted(state, tuple(reader.lost), notes)
+    return Converted(state, tuple(reader.losses), notes)
 
 
 class _Input(ElementReader):
@@ -231,7 +231,7 @@ class _Input(ElementReader):
             frames=tuple(self._frames),
             time_ns=None if time is None else self.time_of(time),
         )
-        return state if self.found.errors else self._with_motion(self._with_links_in_models(state))
+        return state if self.diagnostics.errors else self._with_motion(self._with_links_in_models(state))
 
     def _with_links_in_models(self, state: WorldState) -> WorldState:
         """Return the state with link poses converted from the world to the model."""
@@ -271,7 +271,7 @@ class _Input(ElementReader):
             if child.get("attached_to", "") in _OWN_FRAME and frame_relative in _OWN_FRAME:
                 self._frames.append(Frame(frame_name, name, frame_pose))
             else:
-                self.lost.append(f"frame '{frame_name}', which is not attached to its model")
+                self.losses.append(f"frame '{frame_name}', which is not attached to its model")
         for child in children(element, *MODEL):
             self._model(child, name)
 
@@ -288,7 +288,7 @@ class _Input(ElementReader):
             elif parent not in bodies:
                 message = f"the pose is relative to '{relative_to}', but there is no '{name}'"
                 place = self.document.place(element)
-                self.found.error("unknown-parent", message, place, name=name, valid=(*bodies, *links))
+                self.diagnostics.error("unknown-parent", message, place, name=name, valid=(*bodies, *links))
             self._models[index] = replace(self._models[index], parent=parent, parent_link=link)
 
     def _link(self, element: etree._Element, model: str) -> LinkState:
@@ -296,7 +296,7 @@ class _Input(ElementReader):
         self.not_read(element, "link", f"link '{model}::{name}'")
         pose, relative_to = self.pose_of(element)
         if relative_to not in _OWN_FRAME:
-            self.lost.append(f"link '{model}::{name}': its pose, which is given relative to '{relative_to}'")
+            self.losses.append(f"link '{model}::{name}': its pose, which is given relative to '{relative_to}'")
             pose = None
         elif self._poses_in_world and pose is not None and not relative_to:
             self._links_in_world.add((model, name))
@@ -322,7 +322,7 @@ class _Input(ElementReader):
         values = [tuple(row) if row and None not in row else None for row in rows.values()]
         for word, row in rows.items():
             if None in row and any(value is not None for value in row):
-                self.lost.append(f"joint '{name}' of '{model}': its {word}, which only one of two axes has")
+                self.losses.append(f"joint '{name}' of '{model}': its {word}, which only one of two axes has")
         positions, velocities, torques = values
         return JointState(name, positions, velocities, torques)  # type: ignore[arg-type]  # rows with None are left out
 
@@ -346,7 +346,7 @@ class _Input(ElementReader):
                 relative = _relative(resolved, model.name, carrier, moving[model.name], moving[carrier])
                 own_motion = _into_axes(resolved.pose(carrier), relative)
             elif model.name in moving:
-                self.lost.append(
+                self.losses.append(
                     f"model '{model.name}': its velocity, because the velocity of '{carrier}' is not known"
                 )
             models.append(replace(model, twist=own_motion, links=links))
@@ -361,11 +361,11 @@ class _Input(ElementReader):
         if twist is None and wrench is None:
             return link
         if link.pose is None:
-            self.lost.append(f"link '{name}': its velocity and force, as it has no pose")
+            self.losses.append(f"link '{name}': its velocity and force, as it has no pose")
             return link
         own_twist = None
         if twist is not None and model not in moving:
-            self.lost.append(f"link '{name}': its velocity, as no link tells how its model moves")
+            self.losses.append(f"link '{name}': its velocity, as no link tells how its model moves")
         elif twist is not None:
             relative = _relative(resolved, name, model, np.array(twist), moving[model])
             own_twist = _into_axes(resolved.pose(name), relative)

@@ -142,7 +142,7 @@ class _SdformatExport:
     def __init__(self, state: WorldState, resolved: ResolvedWorld, names: SdfNames) -> None:
         self._state, self._resolved, self._names = state, resolved, names
         self._bodies = {body.name: body for body in state.bodies}
-        self._lost = [*names.changes, *beyond_motion(state)]
+        self._losses = [*names.changes, *beyond_motion(state)]
 
     def converted(self, version: str) -> Converted[str]:
         """Return the document."""
@@ -154,15 +154,15 @@ class _SdformatExport:
                 seconds, nanoseconds = divmod(state.time_ns, 1_000_000_000)
                 _child(root, "sim_time", f"{seconds} {nanoseconds}")
             else:
-                self._lost.append("the time, which is negative")
+                self._losses.append("the time, which is negative")
         _child(root, "iterations", "0")
         for model in state.models:
             self._model(etree.SubElement(root, "model_state", name=self._names.models[model.name]), model)
         for frame in state.frames:
-            self._lost.append(f"frame '{frame.name}': what stands in it is placed in the world")
+            self._losses.append(f"frame '{frame.name}': what stands in it is placed in the world")
         etree.indent(sdf)
         text = etree.tostring(sdf, xml_declaration=True, encoding="UTF-8").decode()
-        return Converted(f"{text}\n", tuple(self._lost))
+        return Converted(f"{text}\n", tuple(self._losses))
 
     def _model(self, element: etree._Element, model: ModelState) -> None:
         for joint in model.joints:
@@ -175,10 +175,10 @@ class _SdformatExport:
             for name in self._resolved.path(model.name)[:-1]:
                 if self._bodies[name].pose is None:
                     what = "its pose is not stated" if name == model.name else f"the pose of '{name}' is not stated"
-                    self._lost.append(f"model '{model.name}': that {what}, and is taken to be the identity")
-            self._lost.append(f"model '{model.name}': that it stands in '{carrier_of(model)}'")
+                    self._losses.append(f"model '{model.name}': that {what}, and is taken to be the identity")
+            self._losses.append(f"model '{model.name}': that it stands in '{carrier_of(model)}'")
         if model.twist is not None and not any(link.twist is not None for link in model.links):
-            self._lost.append(f"model '{model.name}': its twist, as no link has one")
+            self._losses.append(f"model '{model.name}': its twist, as no link has one")
         for link in model.links:
             name = self._names.link(model.name, link.name)
             self._link(etree.SubElement(element, "link_state", name=name), model, link)
@@ -197,15 +197,15 @@ class _SdformatExport:
                 if not np.isnan(values).any():
                     _child(element, tag, _numbers(values.tolist()))
             if link.twist is not None and np.isnan(twist).any():
-                self._lost.append(f"link '{name}': its twist, as the model's own in the world is not stated")
+                self._losses.append(f"link '{name}': its twist, as the model's own in the world is not stated")
             _pose(element, link.pose)
         elif link.twist is not None or link.wrench is not None:
-            self._lost.append(f"link '{name}': its twist and wrench, as its axes are not known without a pose")
+            self._losses.append(f"link '{name}': its twist and wrench, as its axes are not known without a pose")
 
     def _joint(self, element: etree._Element, model: ModelState, joint: JointState) -> None:
         counts = {len(row) for row in (joint.positions, joint.velocities, joint.torques) if row is not None}
         if counts and max(counts) > len(AXES):
-            self._lost.append(f"model '{model.name}': joint '{joint.name}', which has {max(counts)} values")
+            self._losses.append(f"model '{model.name}': joint '{joint.name}', which has {max(counts)} values")
             return
         joint_element = etree.SubElement(element, "joint_state", name=self._names.joint(model.name, joint.name))
         for axis, tag in enumerate(AXES[: max(counts, default=0)]):

@@ -188,7 +188,7 @@ class LoopEquations:
         translations += [model.joints[link].T_parent_joint[:3, 3] for link in below]
         self.length = max(float(np.abs(translations).max()), 1e-6)
         without_unit = np.tile(np.repeat((1.0 / self.length, 1.0), 3), len(self.constraints))
-        self.rows = np.diag(without_unit)[self._wanted.ravel() > 0.0]
+        self.rows = np.diag(without_unit)[self._selection.ravel() > 0.0]
         self._drop_dependent_rows(space)
 
     def _prepare_rows(self, is_turned: BoolArray) -> None:
@@ -200,8 +200,8 @@ class LoopEquations:
         self._crossed = _which(types, ConstraintType.UNIVERSAL)
         self._fixed = _which(types, ConstraintType.LINK, ConstraintType.PRISMATIC)
         rows = [6 * k + row for k, kind in enumerate(types) for row in _ROWS[kind]]
-        self._wanted = np.zeros((len(types), 6))
-        self._wanted.flat[rows] = 1.0
+        self._selection = np.zeros((len(types), 6))
+        self._selection.flat[rows] = 1.0
 
     def _prepare_columns(
         self,
@@ -323,12 +323,12 @@ class LoopEquations:
 
     def residuals(self, state: LoopState) -> tuple[FloatArray, FloatArray]:
         """Return the largest distance (...) [m] and the largest angle (...) [rad] by which a constraint is open."""
-        errors = state.errors * self._wanted
+        errors = state.errors * self._selection
         if self._turned_slides.size:
             # The line of a slide is the axis in the frame A as it is written, which is B here.
             T = state.T_a_b[..., self._turned_slides, :, :]
             offset = -np.swapaxes(T[..., :3], -1, -2) @ T[..., 3:]
-            errors[..., self._turned_slides, :3] = offset[..., 0] * self._wanted[self._turned_slides, :3]
+            errors[..., self._turned_slides, :3] = offset[..., 0] * self._selection[self._turned_slides, :3]
         norms = np.linalg.norm(errors.reshape(*errors.shape[:-1], 2, 3), axis=-1)
         largest = norms.max(axis=-2, initial=0.0)
         return largest[..., 0], largest[..., 1]
@@ -444,7 +444,7 @@ class Linkage:
         chosen = np.isin(equations.variables, sorted(dependent))
         self.dependent: IndexArray = equations.variables[chosen]
         self.driven: IndexArray = equations.variables[~chosen]
-        self._columns, self._others = np.flatnonzero(chosen), np.flatnonzero(~chosen)
+        self._columns, self._driven_columns = np.flatnonzero(chosen), np.flatnonzero(~chosen)
         self.ordered_places, steps, self._quaternions = _positions(space, self.dependent)
         self.ordered_driven_places, driven_steps, driven_quaternions = _positions(space, self.driven)
         order, driven_order = np.argsort(self.ordered_places), np.argsort(self.ordered_driven_places)
@@ -610,7 +610,7 @@ class Linkage:
 
     def split(self, J: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the columns of the dependent and of the driven velocities of `J` (..., rows, variables)."""
-        return J[..., self._columns], J[..., self._others]
+        return J[..., self._columns], J[..., self._driven_columns]
 
     def _step(self, J: FloatArray, error: FloatArray, damping: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return (n, dependent) the step that removes the error, and (n, dependent, driven) the slopes."""
@@ -621,7 +621,7 @@ class Linkage:
         H = own @ transposed if is_wide else transposed @ own
         diagonal = np.einsum("...ii->...i", H)
         diagonal += ((1e-14 + damping) * np.maximum(diagonal.mean(axis=-1), 1e-12))[:, np.newaxis]
-        right = np.concatenate((error[..., np.newaxis], J[..., self._others]), axis=-1)
+        right = np.concatenate((error[..., np.newaxis], J[..., self._driven_columns]), axis=-1)
         if is_wide:
             solved = np.asarray(transposed @ np.linalg.solve(H, -right), np.float64)
         else:

@@ -171,7 +171,7 @@ class LinkageTracker:
         self._chain = _PreparedLinkage.of(linkage.equations) if linkage.dependent.size else None
         # The last motion of the driven joints, and what the last prediction by slopes missed: it grows with the square.
         self._slopes = np.zeros((0, 0))
-        self._way = np.zeros(linkage.driven.size)
+        self._last_motion = np.zeros(linkage.driven.size)
         self._bend = np.zeros(linkage.dependent.size)
         # The last driven positions, and the gap there, if the loops did not close.
         self._missed: tuple[FloatArray, TrackedLoops] | None = None
@@ -221,16 +221,16 @@ class LinkageTracker:
         """Return the closed configuration after a short `driven_motion`; None if it is not certain."""
         if not self._slopes.size:
             self._slopes = self._linkage.slopes(start[np.newaxis])[0]
-            self._way[:] = self._bend[:] = 0.0
-        before = float(self._way @ self._way)
-        share = float(driven_motion @ self._way) / before if before else 0.0
+            self._last_motion[:] = self._bend[:] = 0.0
+        before = float(self._last_motion @ self._last_motion)
+        share = float(driven_motion @ self._last_motion) / before if before else 0.0
         bend = share * share * self._bend if abs(share) <= _LONGER else 0.0 * self._bend
         at = self._linkage.ordered_places
         q[at] = start[at] + self._slopes @ driven_motion + bend
         predicted = q[at]
         found = self._newton(chain, q)
         if found is not None:
-            self._bend, self._way = q[at] - predicted + bend, driven_motion
+            self._bend, self._last_motion = q[at] - predicted + bend, driven_motion
         return found
 
     def _newton(self, chain: _PreparedLinkage, q: FloatArray) -> TrackedLoops | None:
@@ -372,7 +372,7 @@ class _OrderedRows:
         self._q = np.concatenate((before, q))
         self.result = LoopSolution.start(self._q)
         self._motion = linkage.driven_motion(self._q[:-1], self._q[1:])
-        self._way = np.concatenate(([0.0], np.cumsum(np.abs(self._motion).max(axis=-1, initial=0.0))))
+        self._path_lengths = np.concatenate(([0.0], np.cumsum(np.abs(self._motion).max(axis=-1, initial=0.0))))
 
     def close(self, last: int) -> int:
         """Close a block of rows after the closed row `last`; return the last of them that is closed for certain."""
@@ -382,7 +382,7 @@ class _OrderedRows:
         if not spans:
             return anchors[-1]
         rows = np.concatenate([np.arange(a + 1, b) for a, b in spans])
-        guess, way = self._q[rows], self._way
+        guess, way = self._q[rows], self._path_lengths
         for at in self._linkage.places:
             guess[:, at] = np.interp(way[rows], way[anchors], self.result.q[anchors, at])
         self.result.put(rows, self._linkage.newton(guess))
@@ -402,7 +402,7 @@ class _OrderedRows:
             return list(range(last, end + 1))
         anchors = [last]
         while anchors[-1] < end:
-            reached = int(np.searchsorted(self._way, self._way[anchors[-1]] + STRIDE, "right")) - 1
+            reached = int(np.searchsorted(self._path_lengths, self._path_lengths[anchors[-1]] + STRIDE, "right")) - 1
             anchors.append(min(max(reached, anchors[-1] + 1), end))
         return anchors
 

@@ -104,7 +104,7 @@ def check_loops(model: RobotModel, diagnostics: Diagnostics) -> None:
         return
     for _, freedom in linkages(model, JointSpace.of(model)):
         first = next(constraint for constraint in model.constraints if constraint.name == freedom.constraints[0])
-        at = -1 if first.urdf is None else first.urdf.at
+        at = -1 if first.urdf is None else first.urdf.ordinal
         place = model.urdf.places.place(max(at, 0))
         if not freedom.problem:
             diagnostics.note("loop-freedom", _summary(freedom), place)

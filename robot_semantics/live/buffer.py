@@ -79,8 +79,8 @@ class JointBuffer:
         velocities: (nv,) [rad/s, m/s].
         efforts: (nv,) [N m, N].
         measured: (m,) bool, moving joints whose position variables all came from a message, a restore or a parameter.
-        known: (m,) bool, moving joints that can be published: the measured ones, those measured before a reset of the
-            clock, and all with default positions.
+        is_known: (m,) bool, moving joints that can be published: the measured ones, those measured before a reset of
+            the clock, and all with default positions.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class JointBuffer:
         self.velocities = np.full(space.velocity_size, np.nan)
         self.efforts = np.full(space.velocity_size, np.nan)
         self.measured = np.zeros(len(moving), np.bool_)
-        self.known = np.full(len(moving), defaults is not None)
+        self.is_known = np.full(len(moving), defaults is not None)
         self._stamps_ns = np.full(space.size, NEVER_NS, np.int64)
         self._received_ns = np.full(space.size, NEVER_NS, np.int64)
         self._first = np.array([space.joint_positions[name].start for name in moving.names], np.intp)
@@ -248,7 +248,7 @@ class JointBuffer:
     def _refresh_measured(self) -> None:
         if not self.measured.all():
             self.measured[:] = self._measured_now()
-            self.known |= self.measured
+            self.is_known |= self.measured
 
 
 # Closed loops of a robot at run time: the joints without a motor follow from the others after every message.
@@ -298,7 +298,7 @@ class LoopCloser:
         self._wraps = np.array([owner.motion.wraps for owner in owners], np.bool_)
         self._differences = np.full(len(owners), np.nan)
         self.is_open = False
-        self._given = buffer.positions
+        self._old_positions = buffer.positions
         self.gap = LoopGap(0.0, 0.0)
         self._velocities_are_old = False
 
@@ -351,14 +351,14 @@ class LoopCloser:
         buffer = self._buffer
         if anew:
             self._tracker.q = None
-        if not (joints & self.joints).any() or not buffer.known[self._followed.driven].all():
+        if not (joints & self.joints).any() or not buffer.is_known[self._followed.driven].all():
             return joints
         q = np.array(buffer.positions)
         if self.is_open and not anew:
             # The buffer has the last closed positions: driven joints without a new value keep the value out of reach.
             driven = self._followed.driven_variables
             old = driven[~joints[buffer.moving.of_variable[driven]]]
-            q[old] = self._given[old]
+            q[old] = self._old_positions[old]
         closed = self.closed(q, self.compared(joints))
         if self._tracker.q is None:
             return joints
@@ -379,7 +379,7 @@ class LoopCloser:
         solution = self._tracker.update(q)
         self.is_open = not solution.closed
         if self.is_open:
-            self._given = q
+            self._old_positions = q
         self.gap = solution.gap
         if compared.size and self._tracker.q is not None:
             at = self._compared[compared]

@@ -51,23 +51,23 @@ class FastLayout:
 
     __slots__ = (
         "_advances",
-        "_at",
+        "_arrivals_ns",
         "_buffer",
         "_compared",
         "_effort_count",
-        "_given",
         "_heads",
-        "_heard",
         "_interval_ns",
         "_into",
         "_loops",
         "_message",
         "_named",
+        "_offset",
         "_path",
         "_positions",
         "_repeater",
         "_top_bytes",
         "_transforms",
+        "_values",
         "_velocity_count",
         "count",
         "epoch",
@@ -94,25 +94,25 @@ class FastLayout:
         """
         self.stream, self.sender, self.epoch = stream, stream.sender, path.epoch
         self._buffer, self._path = buffer, path
-        self._advances, self._heard = path.senders.advances, path.senders.heard
+        self._advances, self._arrivals_ns = path.senders.advances, path.senders.arrivals_ns
         self._interval_ns, self.count = path.interval_ns, len(frames)
         self._repeater = repeater = JointStateRepeater(first)
-        self._at, self._heads = repeater.at, repeater.heads
+        self._offset, self._heads = repeater.offset, repeater.heads
         self._into, self._positions = repeater.buffer, repeater.positions
         self._velocity_count, self._effort_count = repeater.velocity_count, repeater.effort_count
-        self._top_bytes = slice(self._at + 7, self._at + 8 * len(stream.plan.names), 8)
+        self._top_bytes = slice(self._offset + 7, self._offset + 8 * len(stream.plan.names), 8)
         self._message = TransformMessage(frames)
         raw = self._message
-        self._given, self._loops = _given(model, stream.plan), loops
+        self._values, self._loops = _values_of(model, stream.plan), loops
         self._compared = np.zeros(0, np.intp) if loops is None else loops.compared(stream.plan.joints)
         self._named = stream.plan.joints[buffer.moving.of_variable]
-        given = self._given if loops is None else None
-        self._transforms = InPlaceTransforms(model, joints, raw.slots, raw.places, raw.staging_array, given)
+        values = self._values if loops is None else None
+        self._transforms = InPlaceTransforms(model, joints, raw.slots, raw.places, raw.staging_array, values)
         self.unparsed: tuple[bytes, int, int] | None = None
 
     def fits(self, first: JointStateData) -> bool:
         """Return True if a message of the same stream has this layout."""
-        return self._at == first.position_at and len(self._into) == len(first.data)
+        return self._offset == first.position_at and len(self._into) == len(first.data)
 
     def take(
         self, data: bytes, now: Callable[[], int], sequence: int | None = None, received_ns: int | None = None
@@ -126,7 +126,7 @@ class FastLayout:
         if self.epoch != self._path.epoch:
             return None
         # One function with few calls: `kinematics.in_place` has the reason.
-        head = data[AFTER_STAMP : self._at]
+        head = data[AFTER_STAMP : self._offset]
         if head not in self._heads and not self._repeater.knows(head):
             return None
         try:
@@ -145,8 +145,8 @@ class FastLayout:
             return None
         if received_ns is None:
             received_ns = monotonic_ns()
-        heard = self._heard
-        if step_ns > received_ns - heard[sender.number] + JUMP_NS:
+        arrivals_ns = self._arrivals_ns
+        if step_ns > received_ns - arrivals_ns[sender.number] + JUMP_NS:
             return None
         (velocities, count), (efforts, other) = self._velocity_count, self._effort_count
         if data[velocities] != count or data[efforts] != other:
@@ -165,15 +165,15 @@ class FastLayout:
         sender.total += 1
         advances = self._advances
         advances[sender.number] += step_ns
-        sender.seen, sender.seen_heard = advances[:], heard[:]
-        heard[sender.number] = received_ns
+        sender.seen, sender.seen_arrivals_ns = advances[:], arrivals_ns[:]
+        arrivals_ns[sender.number] = received_ns
         self.unparsed = data, stamp_ns, received_ns
         if stamp_ns - sender.published_ns < self._interval_ns:
             return b""
         sender.published_ns = stamp_ns
         positions = self._positions
         if self._loops is not None:
-            named = self._given(positions)
+            named = self._values(positions)
             positions = self._loops.closed(np.where(self._named, named, self._buffer.positions), self._compared)
         self._transforms.update(positions)
         return self._message.stamped(stamp)
@@ -254,7 +254,7 @@ def _arrival_ns(layout: FastLayout) -> int:
     return layout.unparsed[2] if layout.unparsed is not None else 0
 
 
-def _given(model: RobotModel, plan: InputPlan) -> Affine:
+def _values_of(model: RobotModel, plan: InputPlan) -> Affine:
     mapping = Affine.identity(JointSpace.of(model).size)
     followers = plan.followers
     mapping.source[:] = 0

@@ -77,7 +77,7 @@ class RunningRobot(RobotFrames):
         loops: closes the loops of the robot; None if there are none.
         fast_path: reads messages like the last ones; use `values` to read the buffer, because it parses them first.
         sent: number of transforms in the last messages.
-        lost: for each planar joint that gets poses in space, the largest part that was dropped [m, rad].
+        dropped_parts: for each planar joint that gets poses in space, the largest part that was dropped [m, rad].
         senders: the senders of its joint states, multi-DOF joint states and odometry.
         check_ns: time on the steady clock at which a sender may be silent: `held` must be called then.
         clock_resets: clocks that were reset; the code that forgets other values of these clocks clears the list.
@@ -100,7 +100,7 @@ class RunningRobot(RobotFrames):
         self.sent = 0
         self.made_ns = time.monotonic_ns()
         self.has_moved = False
-        self.lost: dict[str, tuple[float, float]] = {}
+        self.dropped_parts: dict[str, tuple[float, float]] = {}
         self.senders = Senders()
         self.check_ns = 0
         self.clock_resets: list[int] = []
@@ -158,12 +158,12 @@ class RunningRobot(RobotFrames):
         """True if this robot should publish its root link's transform, but does not know it yet."""
         moving = self.model.root_joint.position_count and self.publishable[0]
         # Without `values`, which parses messages: any thread may ask.
-        return bool(moving) and not self._buffer.known[0]
+        return bool(moving) and not self._buffer.is_known[0]
 
     @property
     def awaited_frames(self) -> frozenset[str]:
         """The frames that this robot will publish as soon as it knows the positions of their joints."""
-        awaited = self.publishable & ~self._buffer.known
+        awaited = self.publishable & ~self._buffer.is_known
         if not awaited.any():
             return frozenset()
         return frozenset(child for _, child in self._frames_of(awaited)[1])
@@ -226,16 +226,16 @@ class RunningRobot(RobotFrames):
         refusal = self._refuse_stamp(sender, stamp_ns, plan.names[0], sequence, received_ns, alternates=alternates)
         if refusal is not None:
             return refusal
-        known = self._buffer.known.copy()
+        known = self._buffer.is_known.copy()
         joints = self._buffer.put_joint_state(plan, values, stamp_ns, sender.arrived_ns)
         self.has_moved = True
         self._closed(joints)
         stream.joints = sender.joints = self._stamped_now(stream.joints)
-        if (known != self._buffer.known).any():
+        if (known != self._buffer.is_known).any():
             self.fast_path.epoch += 1
         messages = self._publish(sender, stamp_ns)
         if values.names is data.names and self.settings.raw and not sender.needs_care and not self.compares_values:
-            self.fast_path.enter(stream, data, self._buffer.known & self.publishable, self._frames_of, self.loops)
+            self.fast_path.enter(stream, data, self._buffer.is_known & self.publishable, self._frames_of, self.loops)
         return messages
 
     def _alternates(self, plan: InputPlan, values: MessageJointValues) -> bool:
@@ -389,7 +389,7 @@ class RunningRobot(RobotFrames):
         if refusal is not None:
             return [*outcomes, refusal]
         self.has_moved = True
-        is_known = self._buffer.known.copy()
+        is_known = self._buffer.is_known.copy()
         joints = np.zeros(len(self.moving), np.bool_)
         for name, motion in usable:
             if motion.lost_m > _LOST_M or motion.lost_rad > _LOST_RAD:
@@ -404,7 +404,7 @@ class RunningRobot(RobotFrames):
                     joints[self.moving.number[follower.name]] = True
         self._closed(joints)
         sender.joints = self._stamped_now(joints | sender.joints)
-        if (is_known != self._buffer.known).any():
+        if (is_known != self._buffer.is_known).any():
             self.fast_path.epoch += 1
         return [*outcomes, self._publish(sender, stamp_ns)]
 
@@ -418,8 +418,8 @@ class RunningRobot(RobotFrames):
         return self.loops.stamped_joints(joints) if self.loops is not None and self.loops.is_following else joints
 
     def _report_lost(self, name: str, lost_m: float, lost_rad: float) -> None:
-        worst_m, worst_rad = self.lost.get(name, (0.0, 0.0))
-        self.lost[name] = (max(worst_m, lost_m), max(worst_rad, lost_rad))
+        worst_m, worst_rad = self.dropped_parts.get(name, (0.0, 0.0))
+        self.dropped_parts[name] = (max(worst_m, lost_m), max(worst_rad, lost_rad))
         # Report it again only if it is ten times larger.
         if lost_m > 10.0 * max(worst_m, _LOST_M / 10.0) or lost_rad > 10.0 * max(worst_rad, _LOST_RAD / 10.0):
             self.notices.append(
@@ -447,7 +447,7 @@ class RunningRobot(RobotFrames):
         """Take over the values of the joints that another robot has in common, after a change of settings or model."""
         same = other.model is self.model
         if same:
-            self.made_ns, self.lost, self._reported = other.made_ns, other.lost, other._reported
+            self.made_ns, self.dropped_parts, self._reported = other.made_ns, other.dropped_parts, other._reported
         self.tells_sequence = other.tells_sequence
         self.compares_values = other.compares_values
         fixed = {self.model.root_joint.name} if self.root_source is Source.FIXED else set[str]()
@@ -481,7 +481,7 @@ class RunningRobot(RobotFrames):
         self.sent = 0
         self.fast_path.parse()
         now_ns, after_ns = time.monotonic_ns(), self.settings.complete_after_ns
-        remaining = self._buffer.known & self.publishable
+        remaining = self._buffer.is_known & self.publishable
         newest: Sender | None = None
         messages: Messages = ()
         # A joint of several senders belongs to the one that was heard last.
@@ -509,7 +509,7 @@ class RunningRobot(RobotFrames):
 
         Their stamp is a little before `now_ns`, as for silent joints, so that no later transform is too old.
         """
-        able = self.values.known & self.publishable
+        able = self.values.is_known & self.publishable
         then_ns = now_ns - self.settings.complete_after_ns
         if self.has_moved or then_ns <= 0 or not able.any():
             return ()
@@ -528,7 +528,7 @@ class RunningRobot(RobotFrames):
         """Return the transforms of a sender's message, if they are due, and those of silent senders."""
         self.sent = 0
         messages: Messages = ()
-        joints = sender.joints & self._buffer.known & self.publishable
+        joints = sender.joints & self._buffer.is_known & self.publishable
         # A sender that speaks again after held values is published in any case.
         is_due = sender.held_ns != NEVER_NS or abs(stamp_ns - sender.published_ns) >= self._interval_ns
         if is_due and joints.any():
@@ -543,7 +543,7 @@ class RunningRobot(RobotFrames):
 
     def _held(self, sender: Sender) -> Messages:
         now_ns, after_ns = sender.arrived_ns, self.settings.complete_after_ns
-        remaining = self._buffer.known & self.publishable
+        remaining = self._buffer.is_known & self.publishable
         messages: Messages = ()
         self.check_ns = 1 << 62
         # Until when all messages of each topic have been handled.

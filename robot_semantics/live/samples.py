@@ -95,13 +95,13 @@ class RootChoice(NamedTuple):
     """The source that is used, None without a source, and the other ones."""
 
     chosen: RootCandidate | None
-    others: tuple[RootCandidate, ...]
+    rivals: tuple[RootCandidate, ...]
 
     def complaint(self, robot: str) -> str | None:
         """Return a sentence about ignored sources of the same kind; None if there are none."""
         if self.chosen is None:
             return f"the pose of '{robot}' is unknown: no source states it"
-        rivals = [f"'{other.name}'" for other in self.others if other.source is self.chosen.source]
+        rivals = [f"'{other.name}'" for other in self.rivals if other.source is self.chosen.source]
         if not rivals:
             return None
         return f"the pose of '{robot}' is taken from '{self.chosen.name}'; ignored: {', '.join(rivals)}"
@@ -163,7 +163,7 @@ class RobotSample:
         frame_prefix: prefix of link names on TF.
         base_frames: other names of the links that are fixed to the root link, as of `base_frames`.
         source: the source of the root link's motion by the parameters.
-        said: poses of the root link from the node's inputs and parameters.
+        statements: poses of the root link from the node's inputs and parameters.
     """
 
     name: str
@@ -177,7 +177,7 @@ class RobotSample:
     parent_frame: str
     frame_prefix: str
     source: Source = Source.AUTO
-    said: tuple[RootStatement, ...] = ()
+    statements: tuple[RootStatement, ...] = ()
     base_frames: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -161,7 +161,7 @@ class StampOrder:
 
     __slots__ = (
         "_before_ns",
-        "_near",
+        "_newest_arrival",
         "_newest_ns",
         "_stray_ns",
         "_suspect_ns",
@@ -175,7 +175,7 @@ class StampOrder:
         self.last_ns = self._before_ns = self._newest_ns = NEVER_NS
         self._suspect_ns: int | None = None
         self._stray_ns: int | None = None
-        self.is_mixed, self._near = False, (NEVER_NS, 0)
+        self.is_mixed, self._newest_arrival = False, (NEVER_NS, 0)
         self.ahead, self.is_free = 0, True
 
     def take(self, stamp_ns: int, arrived_ns: int, clock_ns: int, *, mixed: bool = False, count: int = 0) -> Arrival:
@@ -229,14 +229,14 @@ class StampOrder:
     def _take_mixed(self, stamp_ns: int, arrived_ns: int, count: int) -> Arrival:
         """Take a message of several publishers: none is late, and a reset shows in all later messages."""
         if not self.is_mixed:
-            self.is_mixed, self._newest_ns, self._near = True, self.last_ns, (arrived_ns, count - 1)
-        near_ns, near_count = self._near
+            self.is_mixed, self._newest_ns, self._newest_arrival = True, self.last_ns, (arrived_ns, count - 1)
+        near_ns, near_count = self._newest_arrival
         self._accept(stamp_ns)
         self.ahead = 0
         if stamp_ns >= self._newest_ns - RESET_NS:
-            self._newest_ns, self._near = max(self._newest_ns, stamp_ns), (arrived_ns, count)
+            self._newest_ns, self._newest_arrival = max(self._newest_ns, stamp_ns), (arrived_ns, count)
         elif arrived_ns - near_ns >= MIXED_RESET_NS and count - near_count >= WINDOW:
-            self._newest_ns, self._near = stamp_ns, (arrived_ns, count)
+            self._newest_ns, self._newest_arrival = stamp_ns, (arrived_ns, count)
             return Arrival.RESET
         return Arrival.IN_ORDER
 
@@ -253,7 +253,7 @@ class Sender(StampOrder):
         arrivals: when the newest messages arrived.
         joints: (m,) bool, the moving joints of the robot that have its stamps.
         seen: `Senders.advances` at its newest message.
-        seen_heard: `Senders.heard` before its newest message.
+        seen_arrivals_ns: `Senders.arrivals_ns` before its newest message.
         total: number of messages.
         published_ns: stamp of its newest transforms that were sent with a message.
         held_ns: stamp of its newest held transforms since then; `NEVER_NS` if there are none.
@@ -274,7 +274,7 @@ class Sender(StampOrder):
         "number",
         "published_ns",
         "seen",
-        "seen_heard",
+        "seen_arrivals_ns",
         "shared",
         "topic",
         "total",
@@ -291,7 +291,7 @@ class Sender(StampOrder):
         self.watch = PublisherWatch()
         self.shared: PublisherWatch | None = None
         self.seen: list[int] = []
-        self.seen_heard: list[int] = []
+        self.seen_arrivals_ns: list[int] = []
         # The number of messages for which the time until silence was computed, and this time; -1 for one message.
         self._silence = (0, -1)
         self.joints: BoolArray = np.zeros(0, np.bool_)
@@ -341,7 +341,7 @@ class Senders:
 
     Attributes:
         advances: how far the stamps of each sender have advanced, in steps of at most `STRAY_NS` [ns].
-        heard: when each sender was heard last, on the steady clock; `NEVER_NS` before.
+        arrivals_ns: when each sender was heard last, on the steady clock; `NEVER_NS` before.
         clock_before_ns: clock of the last sender with a step back, before it.
     """
 
@@ -350,7 +350,7 @@ class Senders:
         self._most = most
         self._senders: dict[tuple[SenderKind, str, tuple[str, ...]], Sender] = {}
         self.advances: list[int] = []
-        self.heard: list[int] = []
+        self.arrivals_ns: list[int] = []
         self.clock_before_ns = NEVER_NS
         self._numbers: list[int] = []
         self._by_age: deque[tuple[int, tuple[SenderKind, str, tuple[str, ...]]]] = deque()
@@ -374,7 +374,7 @@ class Senders:
         else:
             number = len(self.advances)
             self.advances.append(0)
-            self.heard.append(NEVER_NS)
+            self.arrivals_ns.append(NEVER_NS)
         sender = self._senders[key] = Sender(kind, topic, key[2], number)
         return sender, True
 
@@ -432,12 +432,12 @@ class Senders:
         if arrival is Arrival.IN_ORDER:
             step_ns = 0 if was_free else min(max(stamp_ns - before_ns, 0), STRAY_NS)
             self.advances[sender.number] += step_ns
-            if step_ns > now_ns - self.heard[sender.number] + JUMP_NS:
+            if step_ns > now_ns - self.arrivals_ns[sender.number] + JUMP_NS:
                 self._share_jump(sender, step_ns, now_ns)
         if arrival not in (Arrival.LATE, Arrival.STRAY):
             sender.may_be_held = True
-        sender.seen, sender.seen_heard = self.advances[:], self.heard[:]
-        self.heard[sender.number] = now_ns
+        sender.seen, sender.seen_arrivals_ns = self.advances[:], self.arrivals_ns[:]
+        self.arrivals_ns[sender.number] = now_ns
         return arrival
 
     def _share_jump(self, sender: Sender, step_ns: int, now_ns: int) -> None:
@@ -446,7 +446,7 @@ class Senders:
         A simulator that steps jumps between two messages. Those that arrive together are of one moment of it, so their
         clocks must not go on by the whole jump.
         """
-        before_ns = self.heard[sender.number]
+        before_ns = self.arrivals_ns[sender.number]
         for other in self._senders.values():
             if other.arrived_ns > before_ns and self._was_heard_before(sender, other):
                 part_ns = step_ns * (now_ns - other.arrived_ns) // max(now_ns - before_ns, 1)
@@ -484,7 +484,7 @@ class Senders:
             if other is not sender and self._was_heard_before(other, sender):
                 advance_ns = self.advances[other.number] - sender.seen[other.number]
                 # Until the sender's newest message, the other's clock had also gone on since its own message.
-                advance_ns -= sender.arrived_ns - sender.seen_heard[other.number]
+                advance_ns -= sender.arrived_ns - sender.seen_arrivals_ns[other.number]
                 return sender.last_ns + max(0, advance_ns) + max(0, now_ns - other.arrived_ns)
         return sender.last_ns + max(0, now_ns - sender.arrived_ns)
 
@@ -495,7 +495,7 @@ class Senders:
             other is not sender
             and other.total > 1
             and other.number < len(sender.seen)
-            and sender.seen_heard[other.number] != NEVER_NS
+            and sender.seen_arrivals_ns[other.number] != NEVER_NS
         )
 
     def reset(self, clock_ns: int, now_ns: int, but: Sender | None = None, *, stood: bool = False) -> list[Sender]:

@@ -120,7 +120,7 @@ class Root(NamedTuple):
 
 def root_of(robot: RobotSample, heard: ReceivedFrames) -> Root:
     """Return the pose of a robot's root link by the rule of doc/usdf.md."""
-    statements, of_tf = list(robot.said), set[RootCandidate]()
+    statements, of_tf = list(robot.statements), set[RootCandidate]()
     on_tf = _root_on_tf(robot, heard) if robot.source in (Source.AUTO, Source.TF) else {}
     for parent, transform in on_tf.items():
         source = RootSource.CHOSEN if robot.source is Source.TF else RootSource.TF
@@ -236,11 +236,11 @@ class _Making:
         sample: WorldSample,
         received: ReceivedFrames,
         elsewhere: frozenset[str],
-        given: Mapping[str, ModelState],
+        other_models: Mapping[str, ModelState],
         all_frames: bool,
         max_age_ns: int,
     ) -> None:
-        self.sample, self.heard, self.elsewhere, self.given = sample, received, elsewhere, given
+        self.sample, self.received, self.elsewhere, self.other_models = sample, received, elsewhere, other_models
         self.all_frames, self.max_age_ns = all_frames, max_age_ns
         self.missing: list[RestoreItem] = []
         self.ages: list[ValueAge] = []
@@ -260,7 +260,7 @@ class _Making:
 
     def made(self) -> LiveWorld:
         for robot in self.sample.robots:
-            if robot.name not in self.given:
+            if robot.name not in self.other_models:
                 self.bodies[robot.name] = self._model(robot)
         self._place_frames()
         for name, (carrier, link) in self.on_links.items():
@@ -288,20 +288,20 @@ class _Making:
         names_in_use = world_link_names(self.model_of).union(link_names)
         usable = {
             name: {parent: item for parent, item in parents.items() if parent not in names_in_use}
-            for name, parents in self.heard.items()
+            for name, parents in self.received.items()
             if name not in names_in_use
         }
-        for name, parents in self.heard.items():
+        for name, parents in self.received.items():
             if len(usable.get(name, {})) < len(parents):
                 odd = name if name in names_in_use else next(parent for parent in parents if parent in names_in_use)
                 self.lacks("frame", "", name, "left_out", f"{_is_of_link(odd)} (published by {publishers()})")
-        self.heard = {name: parents for name, parents in usable.items() if parents}
+        self.received = {name: parents for name, parents in usable.items() if parents}
         for robot in self.sample.robots:
-            said = tuple(statement for statement in robot.said if statement.candidate.parent not in names_in_use)
-            for statement in set(robot.said).difference(said):
+            said = tuple(statement for statement in robot.statements if statement.candidate.parent not in names_in_use)
+            for statement in set(robot.statements).difference(said):
                 reason = f"{_is_of_link(statement.candidate.parent)} ('{statement.candidate.name}')"
                 self.lacks("pose", robot.name, "", "left_out", reason)
-            self.roots[robot.name] = root_of(replace(robot, said=said), self.heard)
+            self.roots[robot.name] = root_of(replace(robot, statements=said), self.received)
 
     def lacks(self, kind: str, model: str, name: str, code: str, reason: str) -> None:
         """Note an unknown value."""
@@ -375,7 +375,7 @@ class _Making:
     # --- frames
 
     def _place_frames(self) -> None:
-        for name, parents in self.heard.items():
+        for name, parents in self.received.items():
             if name in self.links or name == WORLD:
                 continue
             if name in self.bodies:
@@ -413,7 +413,7 @@ class _Making:
             self.bodies[name] = replace(body, parent=carrier, pose=None, twist=None)
 
     def _link_pose(self, carrier: str, link: str) -> Pose | None:
-        model = self.given.get(carrier) or self.bodies[carrier]
+        model = self.other_models.get(carrier) or self.bodies[carrier]
         assert isinstance(model, ModelState)
         return next((state.pose for state in model.links if state.name == link), None)
 
@@ -421,7 +421,7 @@ class _Making:
         """Compute the poses of the frames and of the robot above the frame `world` on TF, by inversion, one after the
         other.
         """
-        parents = {} if WORLD in self.links else self.heard.get(WORLD, {})
+        parents = {} if WORLD in self.links else self.received.get(WORLD, {})
         if not parents:
             return
         above, transform = newest_of(parents)
@@ -431,7 +431,7 @@ class _Making:
         child, T_above_child, seen = WORLD, matrix_from_pose(transform.xyz_quat), {WORLD}
         received_ns = transform.received_ns
         age_ns = None if received_ns is None else max(0, self.sample.received_ns - received_ns)
-        while above not in seen and above not in self.elsewhere and above not in self.given:
+        while above not in seen and above not in self.elsewhere and above not in self.other_models:
             seen.add(above)
             body = self.bodies.get(above, Frame(above))
             if link is not None and link != self.model_of[above].root_link:

@@ -252,7 +252,7 @@ def _model_of(document: Document, use: NameOccurrence) -> str | None:
     """Return the model of a world state to which an occurrence belongs; None in other documents."""
     if document.kind is not DocumentKind.USDF or document.xml is None:
         return None
-    element = document.xml.document.elements[use.at]
+    element = document.xml.document.elements[use.ordinal]
     if element.get(USDF.key("rs:parent_link")) is not None:
         return (element.findtext("parent") or "").strip()
     above = element.getparent()

@@ -41,7 +41,7 @@ _KEPT = 32
 class Checked(NamedTuple):
     """The result of a check."""
 
-    found: CheckedDescription
+    description: CheckedDescription
     problems: tuple[Diagnostic, ...]
     semantic_problems: tuple[Diagnostic, ...]
 
@@ -103,7 +103,7 @@ class Checker:
     def robot(self, document: Document) -> RobotModel | None:
         """Return the robot of a document, from the last texts that were well-formed."""
         urdf, srdf = (each and each.readable for each in self.workspace.robot_of(document))
-        return self._description(urdf, srdf).found.robot
+        return self._description(urdf, srdf).description.robot
 
     def _once(
         self,
@@ -156,7 +156,7 @@ class Checker:
         pairs = {name: self.workspace.robot_of(urdf) for name, (urdf, _) in robots_found.items() if urdf is not None}
 
         def check(diagnostics: Diagnostics, _: Diagnostics) -> None:
-            robots = {name: self._description(*pair).found.robot for name, pair in pairs.items()}
+            robots = {name: self._description(*pair).description.robot for name, pair in pairs.items()}
             named = {name: robot for name, robot in robots.items() if robot is not None}
             # The settings say that their robot is in the world.
             given_robot = next(iter(named.values()), None) if self.workspace.settings.urdf else None
@@ -178,7 +178,7 @@ class Checker:
         own_sections, pair = document.sections, self.workspace.robot_of(document)
         if not own_sections.sections:
             return own_sections.problems
-        checked = self._description(*pair).found if pair.urdf is not None else CheckedDescription(None)
+        checked = self._description(*pair).description if pair.urdf is not None else CheckedDescription(None)
         robot, blocks, names = checked
         files = self.workspace.yaml_beside(document)
 

@@ -127,7 +127,7 @@ class NameOccurrence(NamedTuple):
         kinds: kinds of things that it may name.
         start, end: the first and one-past-last byte of the name.
         declares: True if the thing is declared here.
-        at: number of the element in the document.
+        ordinal: number of the element in the document.
     """
 
     kinds: tuple[str, ...]
@@ -135,7 +135,7 @@ class NameOccurrence(NamedTuple):
     start: int
     end: int
     declares: bool
-    at: int = -1
+    ordinal: int = -1
 
 
 class Document:
@@ -213,13 +213,13 @@ class Document:
         for word, references in REFERENCES[self.kind].items():
             kinds.update({reference: (*kinds.get(reference, ()), word) for reference in references})
         for mention in mentions(xml.document, kinds):
-            span = xml.places.value_span(mention.at, mention.attribute)
+            span = xml.places.value_span(mention.ordinal, mention.attribute)
             if span is not None:
                 written = self.utf8[slice(*span)]
                 start = span[1] - len(written.lstrip())
                 declares = mention.reference in _DECLARATIONS
                 found = (kinds[mention.reference], mention.name, start, start + len(written.strip()))
-                yield NameOccurrence(*found, declares, mention.at)
+                yield NameOccurrence(*found, declares, mention.ordinal)
 
     def _yaml_uses(self) -> Iterator[NameOccurrence]:
         for kind, (name, place), declares in chain.from_iterable(map(yaml_names, self.sections.sections)):

@@ -102,8 +102,8 @@ def resolve_pairs(scope: ResolutionScope, items: tuple[tree.CollisionPair, ...],
     reasons: dict[LinkPair, str] = {}
     for item in items:
         known = [
-            scope.known_link(item.link1, item.at, "link1", f"<{tag}>"),
-            scope.known_link(item.link2, item.at, "link2", f"<{tag}>"),
+            scope.known_link(item.link1, item.ordinal, "link1", f"<{tag}>"),
+            scope.known_link(item.link2, item.ordinal, "link2", f"<{tag}>"),
         ]
         if all(known):
             reasons.setdefault(item.pair, item.reason)
@@ -114,7 +114,7 @@ def resolve_default_disabled(scope: ResolutionScope) -> tuple[str, ...]:
     """Return the links whose pairs are not checked unless enabled, each once."""
     items = scope.semantic.default_disabled_links
     user = "<disable_default_collisions>"
-    return tuple(dict.fromkeys(item.name for item in items if scope.known_link(item.name, item.at, "link", user)))
+    return tuple(dict.fromkeys(item.name for item in items if scope.known_link(item.name, item.ordinal, "link", user)))
 
 
 def resolve_spheres(scope: ResolutionScope) -> dict[str, tuple[tree.SrdfSphere, ...]]:
@@ -124,10 +124,10 @@ def resolve_spheres(scope: ResolutionScope) -> dict[str, tuple[tree.SrdfSphere, 
     """
     spheres_of: dict[str, tuple[tree.SrdfSphere, ...]] = {}
     for item in scope.semantic.link_spheres:
-        known = scope.known_link(item.link, item.at, "link", "<link_sphere_approximation>")
+        known = scope.known_link(item.link, item.ordinal, "link", "<link_sphere_approximation>")
         if known and item.spheres and item.link not in spheres_of:
             solid = tuple(sphere for sphere in item.spheres if sphere.radius > sys.float_info.epsilon)
-            spheres_of[item.link] = solid or (tree.SrdfSphere((0.0, 0.0, 0.0), 0.0, item.spheres[0].at),)
+            spheres_of[item.link] = solid or (tree.SrdfSphere((0.0, 0.0, 0.0), 0.0, item.spheres[0].ordinal),)
     return spheres_of
 
 
@@ -135,7 +135,7 @@ def resolve_properties(scope: ResolutionScope) -> MappingProxyType[str, MappingP
     """Return the properties by joint and name; for a repeated one the last value is used, as in srdfdom."""
     found: dict[str, dict[str, str]] = {}
     for item in scope.semantic.joint_properties:
-        if scope.known_joint(item.joint_name, item.at, "joint_name", f"property '{item.property_name}'"):
+        if scope.known_joint(item.joint_name, item.ordinal, "joint_name", f"property '{item.property_name}'"):
             found.setdefault(item.joint_name, {})[item.property_name] = item.value
     return MappingProxyType({joint: MappingProxyType(values) for joint, values in found.items()})
 
@@ -165,10 +165,10 @@ def resolve_virtual_joints(scope: ResolutionScope) -> tuple[VirtualJoint, ...]:
         if item.name in urdf_joints:
             message = f"{user} has the name of a joint of the robot"
             if item.child_link in scope.model.link_index and _is_world_mount(scope.model, joint):
-                scope.warning("duplicate-name", f"{message}, which fixes the robot to '{WORLD}'", item.at, "name")
+                scope.warning("duplicate-name", f"{message}, which fixes the robot to '{WORLD}'", item.ordinal, "name")
             else:
-                scope.error("duplicate-name", message, item.at, "name")
-        if not scope.known_link(item.child_link, item.at, "child_link", user):
+                scope.error("duplicate-name", message, item.ordinal, "name")
+        if not scope.known_link(item.child_link, item.ordinal, "child_link", user):
             continue
         virtual_joints.append(joint)
         _check_frames(scope, item)
@@ -177,7 +177,7 @@ def resolve_virtual_joints(scope: ResolutionScope) -> tuple[VirtualJoint, ...]:
                 scope.error(
                     "virtual-joint-not-root",
                     f"{user} is left out: its child '{item.child_link}' is not the root '{scope.model.root_link}'",
-                    item.at,
+                    item.ordinal,
                     "child_link",
                 )
         elif joint.parent_frame:
@@ -185,7 +185,7 @@ def resolve_virtual_joints(scope: ResolutionScope) -> tuple[VirtualJoint, ...]:
                 scope.error(
                     "second-virtual-joint",
                     f"{user} is left out: the root link already has virtual joint '{first_on_root.name}'",
-                    item.at,
+                    item.ordinal,
                 )
             first_on_root = first_on_root or item
     return tuple(virtual_joints)
@@ -254,12 +254,14 @@ def _is_world_mount(model: RobotModel, joint: VirtualJoint) -> bool:
 def _check_frames(scope: ResolutionScope, item: tree.SrdfVirtualJoint) -> None:
     user, frame = f"virtual joint '{item.name}'", frame_name(item.parent_frame)
     if not frame:
-        scope.error("empty-parent-frame", f"{user} is left out: its parent frame is empty", item.at, "parent_frame")
+        scope.error(
+            "empty-parent-frame", f"{user} is left out: its parent frame is empty", item.ordinal, "parent_frame"
+        )
     elif frame in scope.model.link_index and frame != WORLD:
         scope.warning(
             "parent-frame-is-link",
             f"{user} has a link of the robot, '{frame}', as its parent frame: its transforms form a cycle",
-            item.at,
+            item.ordinal,
             "parent_frame",
         )
 
@@ -272,7 +274,7 @@ def apply_semantics(model: RobotModel, semantic: tree.SrdfDocument, diagnostics:
     """
     another = another_robot_message(semantic, model)
     if another is not None:
-        diagnostics.error("srdf-of-another-robot", another, semantic.places.place(semantic.at, "name"))
+        diagnostics.error("srdf-of-another-robot", another, semantic.places.place(semantic.ordinal, "name"))
         diagnostics = Diagnostics()
     scope = ResolutionScope(semantic, diagnostics, model=model)
     check_semantic_names(scope)
@@ -280,7 +282,7 @@ def apply_semantics(model: RobotModel, semantic: tree.SrdfDocument, diagnostics:
         scope.warning(
             "robot-name-differs",
             f"the SRDF is for robot '{semantic.name}', but the URDF has robot '{model.name}'",
-            semantic.at,
+            semantic.ordinal,
             "name",
         )
     virtual_joints = resolve_virtual_joints(scope)
@@ -330,5 +332,5 @@ def check_alone(semantic: tree.SrdfDocument, diagnostics: Diagnostics) -> None:
 def _passive_joints(scope: ResolutionScope) -> tuple[str, ...]:
     """Return the passive joints that are joints of the model, in document order."""
     items = scope.semantic.passive_joints
-    known = [item.name for item in items if scope.known_joint(item.name, item.at, "name", "<passive_joint>")]
+    known = [item.name for item in items if scope.known_joint(item.name, item.ordinal, "name", "<passive_joint>")]
     return tuple(name for name in dict.fromkeys(known) if name in scope.model.joint_index)

@@ -138,7 +138,7 @@ def text_references(root: etree._Element, kind: str, names: Container[str]) -> I
 
 def text_edit(xml: XmlText, element: etree._Element, text: str) -> Edit:
     """Return the edit that gives an element another text; white space around it stays."""
-    start, end = xml.places.inner_span(xml.document.at(element))
+    start, end = xml.places.inner_span(xml.document.ordinal(element))
     old = xml.utf8[start:end]
     start += len(old) - len(old.lstrip())
     return Edit(start, start + len(old.strip()), escape(text).encode())
@@ -166,7 +166,7 @@ def rename_in_urdf(xml: XmlText, kind: str, old: str, new: str, diagnostics: Dia
     renamed = xml.edited([*rename_edits(xml, URDF_REFERENCES[kind], old, new), *texts])
     for element in renamed.root.iter("*"):
         mentions = [str(name) for name, value in element.attrib.items() if value.strip() == old]
-        place = renamed.places.place(renamed.document.at(element), mentions[0] if mentions else None)
+        place = renamed.places.place(renamed.document.ordinal(element), mentions[0] if mentions else None)
         declares = element.tag in ("link", "joint", "material") and mentions == ["name"]
         if (mentions and not declares) or (element.text or "").strip() == old:
             message = f"'{old}' is not renamed in this element, because it may not mean the {kind}"

@@ -142,10 +142,10 @@ def compose_srdf(base: SrdfText, part: SrdfText | None, prefix: str) -> Composed
     if part is None:
         return ComposedText(base.xml, _origins(base.xml, base.xml, ()))
     virtual = {joint.name for joint in part.semantic.virtual_joints}
-    removed = [joint.at for joint in part.semantic.virtual_joints]
+    removed = [joint.ordinal for joint in part.semantic.virtual_joints]
     for element in part.xml.root.iter("joint", "passive_joint"):
         if (element.get("name") or "").strip() in virtual:
-            removed.append(part.xml.document.at(element))
+            removed.append(part.xml.document.ordinal(element))
     gone = {element for at in removed for element in part.xml.document.elements[at].iter("*")}
     kept_numbers = [at for at, element in enumerate(part.xml.document.elements) if element not in gone]
     xml = part.xml.edited([part.xml.removal(at) for at in removed])
@@ -219,7 +219,7 @@ def _warn_of_kept(part: XmlText, names: Container[str], original: XmlText, diagn
             text = (element.text or "").strip()
             if said or text in names:
                 attribute, name = (said[0][0], str(said[0][1])) if said else (None, text)
-                place = original.places.place(part.document.at(element), attribute)
+                place = original.places.place(part.document.ordinal(element), attribute)
                 message = f"'{name}' gets no prefix in this element, because it may not mean the part of this name"
                 diagnostics.warning("name-kept", message, place)
 
@@ -234,7 +234,7 @@ def _with_prefix(
     if not prefix:
         return xml
     edits = [
-        xml.attribute(mention.at, mention.attribute, prefix + mention.name)
+        xml.attribute(mention.ordinal, mention.attribute, prefix + mention.name)
         for mention in mentions(xml.document, references)
     ]
     for kind, known in names.items():
@@ -250,7 +250,7 @@ def _with_meshes(xml: XmlText, folder: Path) -> XmlText:
         name = (element.get("filename") or "").strip()
         if name and not _SCHEME.match(name):
             path = relative_path(resolved(xml.source).parent / name, folder)
-            edits.append(xml.attribute(xml.document.at(element), "filename", path))
+            edits.append(xml.attribute(xml.document.ordinal(element), "filename", path))
     return xml.edited(edits)
 
 

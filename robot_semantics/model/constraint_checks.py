@@ -39,7 +39,7 @@ def resolve_constraints(robot: UrdfRobot, model: RobotModel, diagnostics: Diagno
         if constraint.name in constraints:
             problems.append(("duplicate-name", f"constraint '{constraint.name}' is declared twice", "name", ""))
         for code, message, where, name in problems:
-            at = getattr(constraint, f"{where}_at", constraint.at)
+            at = getattr(constraint, f"{where}_ordinal", constraint.ordinal)
             attribute = {"parent": "link", "child": "link", "parent_axis": "xyz", "child_axis": "xyz"}.get(where, where)
             valid = tuple(model.link_index) if code == "unknown-link" else tuple(TYPES)
             place = robot.places.place(at, attribute)
@@ -87,7 +87,7 @@ def _warn_of_unused_axes(
     for axis in ("parent_axis", "child_axis"):
         if getattr(constraint, axis) is not None and axis not in kind.axes:
             message = f"constraint '{constraint.name}' is {kind.value}, so its <{axis}> has no effect"
-            diagnostics.warning("unused-axis", message, robot.places.place(getattr(constraint, f"{axis}_at")))
+            diagnostics.warning("unused-axis", message, robot.places.place(getattr(constraint, f"{axis}_ordinal")))
 
 
 def _resolved(constraint: Constraint, kind: ConstraintType) -> LoopConstraint:

@@ -29,7 +29,7 @@ def check_joint(joint: Joint, places: SourceMap, diagnostics: Diagnostics) -> Jo
     kind = TYPES.get(joint.type)
     if kind is None:
         message = f"joint '{joint.name}' is of unknown type '{joint.type}'"
-        place = places.place(joint.at, "type")
+        place = places.place(joint.ordinal, "type")
         diagnostics.error("unknown-joint-type", message, place, name=joint.type, valid=tuple(TYPES))
         return None
     for check in _CHECKS:
@@ -40,7 +40,7 @@ def check_joint(joint: Joint, places: SourceMap, diagnostics: Diagnostics) -> Jo
 def _limits_present(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
     if MOTION[kind].limited and joint.limit is None:
         message = f"{kind.value} joint '{joint.name}' has no <limit>"
-        diagnostics.error("missing-limit", message, places.place(joint.at))
+        diagnostics.error("missing-limit", message, places.place(joint.ordinal))
 
 
 def _limits_ordered(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
@@ -51,14 +51,14 @@ def _limits_ordered(joint: Joint, kind: JointType, places: SourceMap, diagnostic
     if lower > upper:
         attribute = "upper" if limit.lower is None else "lower"
         message = f"the lower limit {lower:g} of joint '{joint.name}' is above the upper limit {upper:g}"
-        diagnostics.error("limits-crossed", message, places.place(limit.at, attribute))
+        diagnostics.error("limits-crossed", message, places.place(limit.ordinal, attribute))
     elif is_unlimited(kind, lower, upper):
         unit = "m" if MOTION[kind].slides else "rad"
         message = (
             f"the range {lower:g} to {upper:g} {unit} of joint '{joint.name}' means that it is not limited; "
             "sampling and default positions use a part of it"
         )
-        diagnostics.warning("unlimited-range", message, places.place(limit.at))
+        diagnostics.warning("unlimited-range", message, places.place(limit.ordinal))
 
 
 def _range(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
@@ -69,7 +69,8 @@ def _range(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagno
     reasons = []
     # An attribute in error has its own message.
     if MOTION[kind].limited and all(
-        getattr(limit, name) is not None or places.value_span(limit.at, name) is None for name in ("lower", "upper")
+        getattr(limit, name) is not None or places.value_span(limit.ordinal, name) is None
+        for name in ("lower", "upper")
     ):
         if limit.lower is None and limit.upper is None:
             reasons.append("has neither lower nor upper limit; both are 0 by default")
@@ -82,7 +83,7 @@ def _range(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagno
         reasons.append(f"has the {' and '.join(zero)} limit 0")
     if reasons:
         message = f"joint '{joint.name}' {' and '.join(reasons)}, so it cannot move"
-        diagnostics.warning("no-range", message, places.place(limit.at))
+        diagnostics.warning("no-range", message, places.place(limit.ordinal))
 
 
 def _limits_in_radians(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
@@ -92,7 +93,7 @@ def _limits_in_radians(joint: Joint, kind: JointType, places: SourceMap, diagnos
     for name, value in (("lower", limit.lower or 0.0), ("upper", limit.upper or 0.0)):
         if abs(value) > 4.0 * math.pi:
             message = f"the {name} limit {value:g} of joint '{joint.name}' is beyond two turns: angles are in radians"
-            diagnostics.warning("large-angle", message, places.place(limit.at, name))
+            diagnostics.warning("large-angle", message, places.place(limit.ordinal, name))
 
 
 def _soft_limits(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
@@ -104,13 +105,13 @@ def _soft_limits(joint: Joint, kind: JointType, places: SourceMap, diagnostics: 
     for name, value in soft.items():
         if value is not None and not lower <= value <= upper:
             message = f"{name} {value:g} of joint '{joint.name}' is outside its limits {lower:g} to {upper:g}"
-            diagnostics.warning("soft-limit-outside", message, places.place(safety.at, name))
+            diagnostics.warning("soft-limit-outside", message, places.place(safety.ordinal, name))
     soft_lower, soft_upper = soft.values()
     if soft_lower is not None and soft_upper is not None and soft_lower > soft_upper:
         message = (
             f"the soft lower limit {soft_lower:g} of joint '{joint.name}' is above the soft upper limit {soft_upper:g}"
         )
-        diagnostics.warning("soft-limits-crossed", message, places.place(safety.at, "soft_lower_limit"))
+        diagnostics.warning("soft-limits-crossed", message, places.place(safety.ordinal, "soft_lower_limit"))
 
 
 def _calibration(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
@@ -123,7 +124,7 @@ def _calibration(joint: Joint, kind: JointType, places: SourceMap, diagnostics: 
         if value is not None and not lower <= value <= upper:
             limits = f"limits {lower:g} to {upper:g}"
             message = f"the calibration position {value:g} of joint '{joint.name}' is outside its {limits}"
-            diagnostics.warning("calibration-outside-limits", message, places.place(calibration.at, name))
+            diagnostics.warning("calibration-outside-limits", message, places.place(calibration.ordinal, name))
 
 
 def _magnitudes(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
@@ -133,7 +134,7 @@ def _magnitudes(joint: Joint, kind: JointType, places: SourceMap, diagnostics: D
         value: float | None = getattr(joint.limit, name)
         if value is not None and value < 0:
             message = f"the {name} limit of joint '{joint.name}' must not be negative, but is {value:g}"
-            diagnostics.warning("negative-limit", message, places.place(joint.limit.at, name))
+            diagnostics.warning("negative-limit", message, places.place(joint.limit.ordinal, name))
 
 
 def _dynamics(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
@@ -143,13 +144,13 @@ def _dynamics(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Dia
         value: float | None = getattr(joint.dynamics, name)
         if value is not None and value < 0:
             message = f"the {name} of joint '{joint.name}' should not be negative, but is {value:g}"
-            diagnostics.warning("negative-dynamics", message, places.place(joint.dynamics.at, name))
+            diagnostics.warning("negative-dynamics", message, places.place(joint.dynamics.ordinal, name))
 
 
 def _axis(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
     if kind not in WITHOUT_AXIS and joint.axis is not None and not any(joint.axis):
         message = f"the axis of joint '{joint.name}' is 0 0 0"
-        diagnostics.error("zero-axis", message, places.place(joint.axis_at, "xyz"))
+        diagnostics.error("zero-axis", message, places.place(joint.axis_ordinal, "xyz"))
 
 
 def _planar_axis(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
@@ -157,13 +158,13 @@ def _planar_axis(joint: Joint, kind: JointType, places: SourceMap, diagnostics: 
         return
     if joint.axis is None:
         message = f"planar joint '{joint.name}' has no <axis>; 0 0 1 is used, not the general default 1 0 0"
-        diagnostics.warning("planar-axis-missing", message, places.place(joint.at))
+        diagnostics.warning("planar-axis-missing", message, places.place(joint.ordinal))
     elif any(joint.axis) and unit_axis(joint, kind) != Z_AXIS:
         message = (
             f"planar joint '{joint.name}' moves in the plane normal to {' '.join(f'{v:g}' for v in joint.axis)}; "
             "MoveIt and pinocchio ignore the axis and use 0 0 1"
         )
-        diagnostics.warning("planar-axis", message, places.place(joint.axis_at, "xyz"))
+        diagnostics.warning("planar-axis", message, places.place(joint.axis_ordinal, "xyz"))
 
 
 _CHECKS: tuple[Check, ...] = (
@@ -206,7 +207,7 @@ def _mass_is_good(name: str, inertial: Inertial, robot: UrdfRobot, diagnostics: 
     if inertial.mass >= 0:
         return True
     message = f"the mass of link '{name}' is negative: {inertial.mass:g} kg"
-    diagnostics.error("negative-mass", message, robot.places.place(inertial.mass_at, "value"))
+    diagnostics.error("negative-mass", message, robot.places.place(inertial.mass_ordinal, "value"))
     return False
 
 
@@ -216,7 +217,7 @@ def _check_inertias(inertials: list[tuple[str, Inertial]], robot: UrdfRobot, dia
         if _is_semi_definite(inertial.inertia):
             continue
         message = f"the inertia of link '{name}' is not positive semi-definite, which is impossible for a body"
-        diagnostics.warning("inertia-not-physical", message, robot.places.place(inertial.inertia_at))
+        diagnostics.warning("inertia-not-physical", message, robot.places.place(inertial.inertia_ordinal))
 
 
 def _is_semi_definite(inertia: Sequence[float]) -> bool:
@@ -246,7 +247,7 @@ def _check_sizes(robot: UrdfRobot, diagnostics: Diagnostics) -> None:
                     if value < 0:
                         tag = type(shape).__name__.lower()
                         message = f"attribute '{name}' of <{tag}> should not be negative, but is {value:g}"
-                        diagnostics.warning("negative-size", message, robot.places.place(shape.at, name))
+                        diagnostics.warning("negative-size", message, robot.places.place(shape.ordinal, name))
 
 
 def _sizes(shape: Box | Cylinder | Sphere) -> Iterator[tuple[str, float]]:
@@ -265,14 +266,14 @@ def _check_materials(robot: UrdfRobot, diagnostics: Diagnostics) -> None:
         if not material.name:
             continue
         if material.name in first:
-            line = robot.places.place(first[material.name].at).line
+            line = robot.places.place(first[material.name].ordinal).line
             message = f"material '{material.name}' is declared twice, first on line {line}"
-            diagnostics.error("duplicate-name", message, robot.places.place(material.at, "name"))
+            diagnostics.error("duplicate-name", message, robot.places.place(material.ordinal, "name"))
             continue
         first[material.name] = material
         if not _defines(material):
             message = f"material '{material.name}' has neither a colour nor a texture"
-            diagnostics.warning("empty-material", message, robot.places.place(material.at))
+            diagnostics.warning("empty-material", message, robot.places.place(material.ordinal))
     materials = materials_by_name(robot)
     inline = [visual.material for visual in _visuals(robot) if visual.material is not None]
     _check_colours((*robot.materials, *inline), robot, diagnostics)
@@ -282,12 +283,12 @@ def _check_materials(robot: UrdfRobot, diagnostics: Diagnostics) -> None:
             continue
         if used.name not in materials:
             message = f"material '{used.name}' is not defined"
-            place = robot.places.place(used.at, "name")
+            place = robot.places.place(used.ordinal, "name")
             diagnostics.warning("unknown-material", message, place, name=used.name, valid=materials)
         elif _defines(used) and _appearance(used) != _appearance(materials[used.name]):
-            line = robot.places.place(materials[used.name].at).line
+            line = robot.places.place(materials[used.name].ordinal).line
             message = f"material '{used.name}' looks different on line {line}, and other programs use that one"
-            diagnostics.warning("material-redefined", message, robot.places.place(used.at))
+            diagnostics.warning("material-redefined", message, robot.places.place(used.ordinal))
 
 
 def _check_colours(materials: Iterable[Material], robot: UrdfRobot, diagnostics: Diagnostics) -> None:
@@ -295,7 +296,7 @@ def _check_colours(materials: Iterable[Material], robot: UrdfRobot, diagnostics:
         if material.rgba is not None and not all(0.0 <= value <= 1.0 for value in material.rgba):
             rgba = " ".join(f"{value:g}" for value in material.rgba)
             message = f"the colour {rgba} of material '{material.name or ''}' is not within 0 to 1"
-            diagnostics.warning("colour-range", message, robot.places.place(material.at))
+            diagnostics.warning("colour-range", message, robot.places.place(material.ordinal))
 
 
 def _visuals(robot: UrdfRobot) -> list[Visual]:

@@ -65,7 +65,7 @@ def check_foreign(model: RobotModel, diagnostics: Diagnostics) -> None:
         root = element_of(extra)
         elements = list(root.iter("*"))
         for finding in (finding for rule in rules for finding in rule(root, names)):
-            place = model.urdf.places.place(extra.at + elements.index(finding.element), finding.attribute)
+            place = model.urdf.places.place(extra.ordinal + elements.index(finding.element), finding.attribute)
             severity = Severity.ERROR if finding.code in ERRORS else Severity.WARNING
             diagnostics.add(severity, finding.code, finding.message, place, finding.name, finding.valid)
 

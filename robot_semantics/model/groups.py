@@ -49,7 +49,7 @@ def resolve_members(scope: ResolutionScope) -> dict[str, tuple[int, ...]]:
         left_out.discard(number)
         members = _direct_members(scope, group).union(*(members_of[subgroup.name] for subgroup in group.subgroups))
         if not members:
-            scope.warning("empty-group", f"group '{group.name}' has no joint and is left out", group.at, "name")
+            scope.warning("empty-group", f"group '{group.name}' has no joint and is left out", group.ordinal, "name")
         elif group.name not in members_of:
             members_of[group.name] = tuple(sorted(members))
             for user in users.get(group.name, ()):
@@ -84,8 +84,8 @@ def _direct_members(scope: ResolutionScope, group: tree.SrdfGroup) -> set[int]:
     members: set[int] = set()
     for chain in group.chains:
         known = [
-            scope.known_link(chain.base_link, chain.at, "base_link", f"a chain of {user}"),
-            scope.known_link(chain.tip_link, chain.at, "tip_link", f"a chain of {user}"),
+            scope.known_link(chain.base_link, chain.ordinal, "base_link", f"a chain of {user}"),
+            scope.known_link(chain.tip_link, chain.ordinal, "tip_link", f"a chain of {user}"),
         ]
         if all(known):
             members |= chain_members(model, chain.base_link, chain.tip_link)
@@ -93,13 +93,13 @@ def _direct_members(scope: ResolutionScope, group: tree.SrdfGroup) -> set[int]:
                 scope.warning(
                     "chain-without-joints",
                     f"a chain of {user} has the same base and tip link, so it has no joint",
-                    chain.at,
+                    chain.ordinal,
                 )
     for joint in group.joints:
-        if scope.known_joint(joint.name, joint.at, "name", user) and joint.name in model.joint_index:
+        if scope.known_joint(joint.name, joint.ordinal, "name", user) and joint.name in model.joint_index:
             members.add(model.joint_index[joint.name])
     for link in group.links:
-        if scope.known_link(link.name, link.at, "name", user):
+        if scope.known_link(link.name, link.ordinal, "name", user):
             members.add(model.link_index[link.name])
     return members
 
@@ -119,7 +119,7 @@ def _report_left_out(
                 scope.warning(
                     "group-left-out",
                     f"group '{group.name}' is left out because its sub-group '{subgroup.name}' is left out",
-                    subgroup.at,
+                    subgroup.ordinal,
                     "name",
                 )
 
@@ -264,7 +264,7 @@ def resolve_end_effectors(
             scope.warning(
                 "no-parent-group",
                 f"the parent link '{item.parent_link}' of end effector '{item.name}' is in no group except its own",
-                item.at,
+                item.ordinal,
                 "parent_link",
             )
         else:
@@ -281,10 +281,10 @@ def _is_usable(
     groups: Mapping[str, Group],
 ) -> bool:
     user = f"end effector '{item.name}'"
-    link_known = scope.known_link(item.parent_link, item.at, "parent_link", user)
+    link_known = scope.known_link(item.parent_link, item.ordinal, "parent_link", user)
     if item.group in declared and item.group not in groups:
         scope.warning(
-            "group-left-out", f"{user} is left out because group '{item.group}' is left out", item.at, "group"
+            "group-left-out", f"{user} is left out because group '{item.group}' is left out", item.ordinal, "group"
         )
     return link_known and item.group in groups
 
@@ -300,7 +300,7 @@ def _named_parent(
         scope.error(
             "parent-link-not-in-group",
             f"parent group '{named.name}' of end effector '{item.name}' has no link '{item.parent_link}'",
-            item.at,
+            item.ordinal,
             "parent_group",
         )
         return None
@@ -318,13 +318,13 @@ def _check_shared_links(
         scope.warning(
             "shares-links",
             f"end effector '{item.name}' shares links {shown} with group '{parent.name}', which is used as its parent",
-            item.at,
+            item.ordinal,
         )
     else:
         scope.error(
             "shares-links",
             f"end effector '{item.name}' shares links {shown} with its parent group '{parent.name}'",
-            item.at,
+            item.ordinal,
             "parent_group",
         )
 
@@ -350,11 +350,11 @@ def resolve_states(scope: ResolutionScope, groups: Mapping[str, Group]) -> dict[
         group = groups.get(item.group)
         if group is None and item.group in declared:
             scope.warning(
-                "group-left-out", f"{user} is left out because group '{item.group}' is left out", item.at, "group"
+                "group-left-out", f"{user} is left out because group '{item.group}' is left out", item.ordinal, "group"
             )
         if group is None:
             for joint in item.joints:
-                scope.known_joint(joint.name, joint.at, "name", user)
+                scope.known_joint(joint.name, joint.ordinal, "name", user)
             continue
         values, leaders = _values(scope, item, group)
         if values:
@@ -375,11 +375,11 @@ def _values(scope: ResolutionScope, state: tree.GroupState, group: Group) -> tup
     values: _Rows = {}
     for name, items in stated.items():
         item = items[0]
-        if not scope.known_joint(name, item.at, "name", user):
+        if not scope.known_joint(name, item.ordinal, "name", user):
             continue
         if name not in members:
             scope.error(
-                "joint-not-in-group", f"joint '{name}' of {user} is not in group '{group.name}'", item.at, "name"
+                "joint-not-in-group", f"joint '{name}' of {user} is not in group '{group.name}'", item.ordinal, "name"
             )
             continue
         joint = scope.model.joint(name)
@@ -393,7 +393,10 @@ def _values(scope: ResolutionScope, state: tree.GroupState, group: Group) -> tup
     missing = [name for name in group.active_joints if name not in stated and name not in leaders]
     if missing:
         scope.warning(
-            "incomplete-state", f"{user} has no value for {quoted(missing)} of group '{group.name}'", state.at, "name"
+            "incomplete-state",
+            f"{user} has no value for {quoted(missing)} of group '{group.name}'",
+            state.ordinal,
+            "name",
         )
     return {name: values[name] for name in group.joints if name in values}, leaders
 
@@ -414,13 +417,13 @@ def _leaders(scope: ResolutionScope, places: Mapping[str, tree.JointValue], valu
             message = (
                 f"joint '{name}' follows '{leader.name}' with multiplier 0, so '{leader.name}' has no known position"
             )
-            scope.error("mimic-multiplier-zero", f"{message}, in {user}", places[name].at, "value")
+            scope.error("mimic-multiplier-zero", f"{message}, in {user}", places[name].ordinal, "value")
             continue
         expected = joint.mimic.follow(stated, joint.type)
         if not min(math.dist(row, expected), _opposite(row, expected)) <= MIMIC_TOLERANCE:
             given, lead, led = (" ".join(f"{value:.9g}" for value in each) for each in (row, stated, expected))
             message = f"joint '{name}' is at {given}, but its leader '{leader.name}' at {lead} gives {led}"
-            scope.error("mimic-disagrees", f"{message}, in {user}", places[name].at, "value")
+            scope.error("mimic-disagrees", f"{message}, in {user}", places[name].ordinal, "value")
     return rows
 
 
@@ -437,11 +440,11 @@ def _unit(scope: ResolutionScope, item: tree.JointValue, joint: JointModel, user
     length = math.hypot(*values[3:])
     if length == 0.0:
         message = f"the quaternion of joint '{joint.name}' in {user} is all zeros"
-        scope.error("zero-quaternion", message, item.at, "value")
+        scope.error("zero-quaternion", message, item.ordinal, "value")
         return None
     if abs(length - 1.0) > QUATERNION_TOLERANCE:
         message = f"the quaternion of joint '{joint.name}' in {user} has length {length:g}, not 1; it is normalised"
-        scope.warning("not-a-unit-quaternion", message, item.at, "value")
+        scope.warning("not-a-unit-quaternion", message, item.ordinal, "value")
     return (*values[:3], *(value / length for value in values[3:]))
 
 
@@ -452,7 +455,7 @@ def _count_fits(scope: ResolutionScope, item: tree.JointValue, joint: JointModel
     takes = {0: "is fixed and takes no value", 1: "takes 1 value"}.get(
         joint.position_count, f"takes {joint.position_count} values ({' '.join(joint.variable_names)})"
     )
-    scope.error("wrong-count", f"joint '{joint.name}' {takes}, but {user} gives {value_count}", item.at, "value")
+    scope.error("wrong-count", f"joint '{joint.name}' {takes}, but {user} gives {value_count}", item.ordinal, "value")
     return False
 
 
@@ -466,7 +469,7 @@ def _check_limits(
                 broken.code,
                 f"{values[0]:g} is outside the {broken.what} of joint '{joint.name}', {broken.lower:g} to"
                 f" {broken.upper:g}, in {user}",
-                item.at,
+                item.ordinal,
                 "value",
             )
 

@@ -48,7 +48,7 @@ def find_tree(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: boo
     fine &= links_known
     if not links and not joints:
         if robot.complete:
-            diagnostics.error("no-links", "the robot has no links", robot.places.place(robot.at))
+            diagnostics.error("no-links", "the robot has no links", robot.places.place(robot.ordinal))
         return None
     fine &= _one_parent_each(joints.values(), robot, diagnostics)
     # A joint with another error still shows that its child is not a root.
@@ -63,10 +63,10 @@ def find_tree(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: boo
     for cycle in _joint_cycles(links, children):
         path = " → ".join([cycle[0].parent, *(joint.child for joint in cycle)])
         message = f"links and joints form a loop: {path}; use a <constraint> instead of a joint"
-        diagnostics.error("cycle", message, _place_of_end(robot, cycle[-1], cycle[-1].child_at))
+        diagnostics.error("cycle", message, _place_of_end(robot, cycle[-1], cycle[-1].child_ordinal))
     if not roots and links_known:
         diagnostics.error(
-            "no-root", "there is no root link: each link is the child of a joint", robot.places.place(robot.at)
+            "no-root", "there is no root link: each link is the child of a joint", robot.places.place(robot.ordinal)
         )
     elif len(roots) > 1 and robot.complete:
         place = _declared(links[roots[1]], robot)
@@ -78,12 +78,12 @@ def find_tree(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: boo
 
 def _declared(link: Link, robot: UrdfRobot) -> SourcePlace:
     """Return the place of a link's name: its declaration or, for an implicit link, the first joint that names it."""
-    if link.at >= 0:
-        return robot.places.place(link.at, "name")
+    if link.ordinal >= 0:
+        return robot.places.place(link.ordinal, "name")
     ends = (
         (joint, name, at)
         for joint in robot.joints
-        for name, at in ((joint.parent, joint.parent_at), (joint.child, joint.child_at))
+        for name, at in ((joint.parent, joint.parent_ordinal), (joint.child, joint.child_ordinal))
     )
     return next((_place_of_end(robot, joint, at) for joint, name, at in ends if name == link.name), SourcePlace(""))
 
@@ -93,7 +93,7 @@ def _place_of_end(robot: UrdfRobot, joint: Joint, at: int) -> SourcePlace:
 
     A joint inside a link does not name its child; then return the joint's own place.
     """
-    return robot.places.place_of_first(at, () if at == joint.at else ("link", "name"))
+    return robot.places.place_of_first(at, () if at == joint.ordinal else ("link", "name"))
 
 
 def _unique(
@@ -105,9 +105,9 @@ def _unique(
         first = items_by_name.setdefault(item.name, item)
         if first is not item:
             fine = False
-            line = robot.places.place(first.at).line
+            line = robot.places.place(first.ordinal).line
             message = f"{kind} '{item.name}' is declared twice, first on line {line}"
-            diagnostics.error("duplicate-name", message, robot.places.place(item.at, "name"))
+            diagnostics.error("duplicate-name", message, robot.places.place(item.ordinal, "name"))
     return items_by_name, fine
 
 
@@ -117,7 +117,10 @@ def _links_known(
     declared = tuple(links)
     fine = True
     for joint in joints:
-        for end, name, at in (("parent", joint.parent, joint.parent_at), ("child", joint.child, joint.child_at)):
+        for end, name, at in (
+            ("parent", joint.parent, joint.parent_ordinal),
+            ("child", joint.child, joint.child_ordinal),
+        ):
             if name in links:
                 continue
             place = _place_of_end(robot, joint, at)
@@ -143,7 +146,7 @@ def _one_parent_each(joints: Iterable[Joint], robot: UrdfRobot, diagnostics: Dia
                 f"link '{joint.child}' has two parents: '{first.parent}' by joint '{first.name}' "
                 f"and '{joint.parent}' by joint '{joint.name}'"
             )
-            diagnostics.error("two-parents", message, _place_of_end(robot, joint, joint.child_at))
+            diagnostics.error("two-parents", message, _place_of_end(robot, joint, joint.child_ordinal))
     return fine
 
 
@@ -206,7 +209,7 @@ def resolve_mimics(
     }
     for cycle in _mimic_cycles(followed):
         path = " → ".join([*cycle, cycle[0]])
-        place = robot.places.place(followed[cycle[0]].at, "joint")
+        place = robot.places.place(followed[cycle[0]].ordinal, "joint")
         diagnostics.error("mimic-cycle", f"mimic joints follow each other in a circle: {path}", place)
         for name in cycle:
             del followed[name]
@@ -219,7 +222,7 @@ def resolve_mimics(
                 f"joint '{name}' follows '{source.joint}' with multipliers or offsets that are too large for a 64-bit "
                 "float"
             )
-            diagnostics.error("mimic-too-large", message, robot.places.place(followed[name].at))
+            diagnostics.error("mimic-too-large", message, robot.places.place(followed[name].ordinal))
             del sources[name]
     for name, source in sources.items():
         limits, of_leader = (JointLimits.of(types[joint], joints[joint]) for joint in (name, source.joint))
@@ -231,7 +234,7 @@ def resolve_mimics(
             )
             if _outside(replace(source, multiplier=-source.multiplier), of_leader, limits) is None:
                 message += "; with the other sign of the multiplier it would stay inside"
-            diagnostics.warning("mimic-outside-limits", message, robot.places.place(followed[name].at))
+            diagnostics.warning("mimic-outside-limits", message, robot.places.place(followed[name].ordinal))
     return sources
 
 
@@ -260,7 +263,7 @@ def _has_meaning(
 ) -> bool:
     if mimic.joint not in joints:
         message = f"joint '{joint.name}' mimics an unknown joint, '{mimic.joint}'"
-        place = robot.places.place(mimic.at, "joint")
+        place = robot.places.place(mimic.ordinal, "joint")
         diagnostics.error("unknown-mimic", message, place, name=mimic.joint, valid=joints)
         return False
     if joint.name not in types or mimic.joint not in types:
@@ -270,13 +273,13 @@ def _has_meaning(
         return True
     if follower == 0:
         message = f"joint '{joint.name}' is fixed, so its <mimic> does nothing"
-        diagnostics.warning("mimic-of-fixed", message, robot.places.place(mimic.at, "joint"))
+        diagnostics.warning("mimic-of-fixed", message, robot.places.place(mimic.ordinal, "joint"))
         return False
     message = (
         f"joint '{joint.name}' ({joint.type}) cannot mimic '{mimic.joint}' ({joints[mimic.joint].type}): "
         "their numbers of variables differ"
     )
-    diagnostics.error("mimic-mismatch", message, robot.places.place(mimic.at, "joint"))
+    diagnostics.error("mimic-mismatch", message, robot.places.place(mimic.ordinal, "joint"))
     return False
 
 

@@ -227,10 +227,10 @@ def check_resources(
         geometries = [visual.geometry for visual in link.visuals] + [shape.geometry for shape in link.collisions]
         for mesh in geometries:
             if isinstance(mesh, Mesh):
-                check("mesh", mesh.filename, robot.places.place(mesh.at, "filename"))
+                check("mesh", mesh.filename, robot.places.place(mesh.ordinal, "filename"))
     for material in materials:
         if material.texture is not None:
-            check("texture", material.texture, robot.places.place(material.at))
+            check("texture", material.texture, robot.places.place(material.ordinal))
 
 
 def _with_letters_of(uri: str, path: Path, similar: Path | None) -> str | None:

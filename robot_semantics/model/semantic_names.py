@@ -43,23 +43,23 @@ class SrdfReporter:
     semantic: tree.SrdfDocument
     diagnostics: Diagnostics
 
-    def error(self, code: str, message: str, at: int, attribute: str | None = None) -> None:
-        """Report an error at element number `at`, or at its attribute."""
-        self.diagnostics.error(code, message, self.semantic.places.place(at, attribute))
+    def error(self, code: str, message: str, ordinal: int, attribute: str | None = None) -> None:
+        """Report an error at element number `ordinal`, or at its attribute."""
+        self.diagnostics.error(code, message, self.semantic.places.place(ordinal, attribute))
 
-    def warning(self, code: str, message: str, at: int, attribute: str | None = None) -> None:
-        """Report a warning at element number `at`, or at its attribute."""
-        self.diagnostics.warning(code, message, self.semantic.places.place(at, attribute))
+    def warning(self, code: str, message: str, ordinal: int, attribute: str | None = None) -> None:
+        """Report a warning at element number `ordinal`, or at its attribute."""
+        self.diagnostics.warning(code, message, self.semantic.places.place(ordinal, attribute))
 
-    def line(self, at: int) -> int:
-        """Return the line of element number `at`."""
-        return self.semantic.places.place(at).line
+    def line(self, ordinal: int) -> int:
+        """Return the line of element number `ordinal`."""
+        return self.semantic.places.place(ordinal).line
 
-    def known(self, kind: str, name: str, valid: Collection[str], at: int, attribute: str, user: str) -> bool:
+    def known(self, kind: str, name: str, valid: Collection[str], ordinal: int, attribute: str, user: str) -> bool:
         """Return True if `name` is in `valid`; else report it. `user` is the thing that names it."""
         if name in valid:
             return True
-        place = self.semantic.places.place_finder(at, attribute)
+        place = self.semantic.places.place_finder(ordinal, attribute)
         self.diagnostics.error(f"unknown-{kind}", f"unknown {kind} '{name}' in {user}", place, name=name, valid=valid)
         return False
 
@@ -89,13 +89,13 @@ class ResolutionScope(SrdfReporter):
     model: RobotModel = field(kw_only=True)
     joint_names: frozenset[str] = field(default=frozenset(), kw_only=True)
 
-    def known_link(self, name: str, at: int, attribute: str, user: str) -> bool:
+    def known_link(self, name: str, ordinal: int, attribute: str, user: str) -> bool:
         """Return True if the robot has the link; else report it. `user` is the thing that names it."""
-        return self.known("link", name, self.model.link_index, at, attribute, user)
+        return self.known("link", name, self.model.link_index, ordinal, attribute, user)
 
-    def known_joint(self, name: str, at: int, attribute: str, user: str) -> bool:
+    def known_joint(self, name: str, ordinal: int, attribute: str, user: str) -> bool:
         """Return True if the robot or the SRDF has the joint; else report it."""
-        return self.known("joint", name, self.joint_names, at, attribute, user)
+        return self.known("joint", name, self.joint_names, ordinal, attribute, user)
 
 
 def declared_groups(semantic: tree.SrdfDocument) -> Mapping[str, tree.SrdfGroup]:
@@ -106,7 +106,7 @@ def declared_groups(semantic: tree.SrdfDocument) -> Mapping[str, tree.SrdfGroup]
     return groups
 
 
-_at = attrgetter("at")
+_ordinal = attrgetter("ordinal")
 _name = attrgetter("name")
 
 
@@ -122,7 +122,7 @@ def check_empty_groups(reports: SrdfReporter) -> None:
     """Report every group without members."""
     for group in reports.semantic.groups:
         if not (group.joints or group.links or group.chains or group.subgroups):
-            reports.warning("empty-group", f"group '{group.name}' is empty", group.at, "name")
+            reports.warning("empty-group", f"group '{group.name}' is empty", group.ordinal, "name")
 
 
 def _check_slashes(reports: SrdfReporter) -> None:
@@ -133,7 +133,7 @@ def _check_slashes(reports: SrdfReporter) -> None:
                 f"virtual joint '{joint.name}' has the parent frame '{joint.parent_frame}'; tf2 drops the slash, "
                 f"so it is '{frame}'"
             )
-            reports.warning("leading-slash", message, joint.at, "parent_frame")
+            reports.warning("leading-slash", message, joint.ordinal, "parent_frame")
 
 
 def subgroup_cycles(declared: Mapping[str, tree.SrdfGroup]) -> dict[int, tuple[str, ...]]:
@@ -148,14 +148,14 @@ def subgroup_cycles(declared: Mapping[str, tree.SrdfGroup]) -> dict[int, tuple[s
     for group in declared.values():
         for subgroup in group.subgroups:
             if subgroup.name == group.name:
-                cycles[subgroup.at] = (group.name,)
+                cycles[subgroup.ordinal] = (group.name,)
             elif group.name not in covered and steps_left > 0 and _tangled(group.name, subgroup.name, tangle_of):
                 # Another cycle through a covered group has a group of its own, and is found from there.
                 cycle, steps = _cycle_through(group.name, subgroup.name, declared, tangle_of)
                 steps_left -= steps
                 covered.update(cycle)
                 if cycle:
-                    cycles[subgroup.at] = cycle
+                    cycles[subgroup.ordinal] = cycle
     return cycles
 
 
@@ -226,66 +226,68 @@ def _check_repetitions(reports: SrdfReporter) -> None:
         "end effector": semantic.end_effectors,
     }
     for kind, items in named.items():
-        for item, line in reports.repeated(items, _name, _at):
-            reports.error("duplicate-name", f"{kind} '{item.name}' is already stated in line {line}", item.at, "name")
-    for state, line in reports.repeated(semantic.states, attrgetter("group", "name"), _at):
+        for item, line in reports.repeated(items, _name, _ordinal):
+            reports.error(
+                "duplicate-name", f"{kind} '{item.name}' is already stated in line {line}", item.ordinal, "name"
+            )
+    for state, line in reports.repeated(semantic.states, attrgetter("group", "name"), _ordinal):
         reports.error(
             "duplicate-name",
             f"state '{state.name}' of group '{state.group}' is already stated in line {line}",
-            state.at,
+            state.ordinal,
             "name",
         )
     for state in semantic.states:
-        for joint, _ in reports.repeated(state.joints, _name, _at):
+        for joint, _ in reports.repeated(state.joints, _name, _ordinal):
             reports.error(
                 "duplicate-name",
                 f"joint '{joint.name}' has several values in state '{state.name}' and is left out",
-                joint.at,
+                joint.ordinal,
                 "name",
             )
-    for spheres, line in reports.repeated(semantic.link_spheres, attrgetter("link"), _at):
+    for spheres, line in reports.repeated(semantic.link_spheres, attrgetter("link"), _ordinal):
         message = f"the spheres of link '{spheres.link}' are already stated in line {line}"
-        reports.error("duplicate-name", message, spheres.at, "link")
-    for stated, line in reports.repeated(semantic.joint_properties, attrgetter("joint_name", "property_name"), _at):
+        reports.error("duplicate-name", message, spheres.ordinal, "link")
+    for stated, line in reports.repeated(semantic.joint_properties, attrgetter("joint_name", "property_name"), _ordinal):
         reports.error(
             "duplicate-name",
             f"property '{stated.property_name}' of joint '{stated.joint_name}' is already stated in line {line}",
-            stated.at,
+            stated.ordinal,
             "property_name",
         )
-    for passive, line in reports.repeated(semantic.passive_joints, _name, _at):
+    for passive, line in reports.repeated(semantic.passive_joints, _name, _ordinal):
         message = f"joint '{passive.name}' is already stated to be passive in line {line}"
-        reports.warning("listed-twice", message, passive.at, "name")
-    for link, line in reports.repeated(semantic.default_disabled_links, _name, _at):
+        reports.warning("listed-twice", message, passive.ordinal, "name")
+    for link, line in reports.repeated(semantic.default_disabled_links, _name, _ordinal):
         message = f"collisions of link '{link.name}' are already disabled in line {line}"
-        reports.warning("listed-twice", message, link.at, "link")
+        reports.warning("listed-twice", message, link.ordinal, "link")
 
 
 def _check_group_references(reports: SrdfReporter) -> None:
     declared = declared_groups(reports.semantic)
     for group in reports.semantic.groups:
         for subgroup in group.subgroups:
-            reports.known("group", subgroup.name, declared, subgroup.at, "name", f"group '{group.name}'")
-    for at, cycle in subgroup_cycles(declared).items():
+            reports.known("group", subgroup.name, declared, subgroup.ordinal, "name", f"group '{group.name}'")
+    for ordinal, cycle in subgroup_cycles(declared).items():
         path = " -> ".join((*cycle, cycle[0]))
-        reports.error("subgroup-cycle", f"the sub-groups form a cycle: {path}", at, "name")
+        reports.error("subgroup-cycle", f"the sub-groups form a cycle: {path}", ordinal, "name")
     for state in reports.semantic.states:
-        reports.known("group", state.group, declared, state.at, "group", f"state '{state.name}'")
+        reports.known("group", state.group, declared, state.ordinal, "group", f"state '{state.name}'")
     by_group: dict[str, str] = {}
     for effector in reports.semantic.end_effectors:
         user = f"end effector '{effector.name}'"
-        reports.known("group", effector.group, declared, effector.at, "group", user)
+        reports.known("group", effector.group, declared, effector.ordinal, "group", user)
         if effector.parent_group:
-            reports.known("group", effector.parent_group, declared, effector.at, "parent_group", user)
+            reports.known("group", effector.parent_group, declared, effector.ordinal, "parent_group", user)
             if effector.parent_group == effector.group:
                 message = f"end effector '{effector.name}' names its own group as its parent group"
-                reports.error("own-parent", message, effector.at, "parent_group")
+                reports.error("own-parent", message, effector.ordinal, "parent_group")
         earlier = by_group.get(effector.group, effector.name)
         if earlier != effector.name:
             reports.warning(
                 "end-effector-overruled",
                 f"group '{effector.group}' is already used by end effector '{earlier}'; the later one is used",
-                effector.at,
+                effector.ordinal,
                 "group",
             )
         by_group[effector.group] = effector.name
@@ -295,19 +297,21 @@ def _check_pairs(reports: SrdfReporter) -> None:
     semantic = reports.semantic
     tags = {"disable_collisions": semantic.disabled_collisions, "enable_collisions": semantic.enabled_collisions}
     for tag, items in tags.items():
-        for item, line in reports.repeated(items, _pair, _at):
+        for item, line in reports.repeated(items, _pair, _ordinal):
             message = f"<{tag}> of '{item.link1}' and '{item.link2}' is already stated in line {line}"
-            reports.warning("duplicate-pair", message, item.at)
+            reports.warning("duplicate-pair", message, item.ordinal)
         for item in items:
             if item.link1 == item.link2:
-                reports.error("pair-with-itself", f"<{tag}> pairs link '{item.link1}' with itself", item.at, "link2")
+                reports.error(
+                    "pair-with-itself", f"<{tag}> pairs link '{item.link1}' with itself", item.ordinal, "link2"
+                )
     disabled = {_pair(item) for item in semantic.disabled_collisions}
     for item in semantic.enabled_collisions:
         if _pair(item) in disabled:
             reports.warning(
                 "enabled-and-disabled",
                 f"the pair '{item.link1}' and '{item.link2}' is both enabled and disabled; it stays disabled",
-                item.at,
+                item.ordinal,
             )
 
 
@@ -342,7 +346,7 @@ def check_names_of(semantic: SrdfDocument, names: DeclaredNames, diagnostics: Di
     virtual = {joint.name for joint in semantic.virtual_joints}
     for kind, valid in (("link", names.links), ("joint", names.joints | virtual)):
         for mention in mentions(document, SRDF_REFERENCES[kind]):
-            reports.known(kind, mention.name, valid, mention.at, mention.attribute, f"<{mention.reference[1]}>")
+            reports.known(kind, mention.name, valid, mention.ordinal, mention.attribute, f"<{mention.reference[1]}>")
 
 
 def _document(places: SourceMap) -> XmlDocument:

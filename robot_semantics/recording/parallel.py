@@ -81,7 +81,7 @@ class Processes(Workers):
     def __init__(self, count: int) -> None:
         self.count = count
         self._pool: ProcessPoolExecutor | None = None
-        self._others: set[BaseProcess] = set()
+        self._earlier_children: set[BaseProcess] = set()
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item], ahead: int = 0) -> Iterator[Result]:
         """Yield ``function(item)`` of every item, in order.
@@ -145,7 +145,7 @@ class Processes(Workers):
         """Make ready; the processes start when there is work."""
         import multiprocessing
 
-        self._others = set(multiprocessing.active_children())
+        self._earlier_children = set(multiprocessing.active_children())
         self._start()
         return self
 
@@ -156,7 +156,7 @@ class Processes(Workers):
         assert self._pool is not None
         if error[0] is not None:
             # Do not kill them: the pool would wait forever for the rest of a result.
-            for process in set(multiprocessing.active_children()) - self._others:
+            for process in set(multiprocessing.active_children()) - self._earlier_children:
                 process.terminate()
         self._pool.shutdown(cancel_futures=True)
 

@@ -441,7 +441,7 @@ class _DrakeBuilder:
                     body, rigid_transform(T_link_shape), made, name, properties
                 )
             except RuntimeError as error:
-                place = spec.robot.urdf.places.place(stated.at if stated is not None else collision.at)
+                place = spec.robot.urdf.places.place(stated.ordinal if stated is not None else collision.ordinal)
                 raise WorldSpecError(f"{place}: model '{spec.name}': {part}: {error} [{place.path}]") from error
             of_link.setdefault(spec.robot.link_names[link], []).append(geometry)
             self.hydroelastic |= properties.HasProperty("hydroelastic", "compliance_type")

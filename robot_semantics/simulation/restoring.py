@@ -176,7 +176,7 @@ def present_frames(
     present = list(without_carried_frames(all_frames(frames, robots)).values())
     for name, (T_world_root, twist) in roots.items():
         present.append(Frame(name, WORLD, pose_from_matrix(T_world_root), six(twist)))
-    return tuple(replace(frame, at=_SIMULATED) for frame in present)
+    return tuple(replace(frame, ordinal=_SIMULATED) for frame in present)
 
 
 def _chosen(
@@ -215,7 +215,7 @@ def _restored_frames(
     log: RestoreLog,
 ) -> dict[str, Frame]:
     """Return the frames after the restore: the frames of the state that its models stand in, held still."""
-    stated = {frame.name: frame for frame in world.state.frames if frame.at != _SIMULATED}
+    stated = {frame.name: frame for frame in world.state.frames if frame.ordinal != _SIMULATED}
     frame_names = set(stated)
     if names is not None:
         starts = [model.parent for model in chosen]

@@ -101,12 +101,12 @@ def sdf_of(spec: WorldSpec, state: WorldState, meshes: ObjMeshes | None = None) 
         world.insert(at, element)
     etree.indent(document)
     text = etree.tostring(document, xml_declaration=True, encoding="UTF-8").decode()
-    return Converted(f"{text}\n", (*exporter.lost, *stated.lost))
+    return Converted(f"{text}\n", (*exporter.losses, *stated.lost))
 
 
 class _SdfExporter:
     def __init__(self, names: SdfNames, meshes: ObjMeshes | None) -> None:
-        self.lost: list[str] = []
+        self.losses: list[str] = []
         self._names, self._meshes = names, meshes
 
     def model(self, spec: ModelSpec, T_world_root: FloatArray) -> etree._Element:
@@ -115,10 +115,10 @@ class _SdfExporter:
         _pose(element, T_world_root)
         notes: list[BuildNote] = []
         inertias = link_inertias(spec, notes)
-        self.lost += [str(note) for note in notes]
+        self.losses += [str(note) for note in notes]
         weightless = [link.name for link, inertia in zip(robot.links, inertias, strict=True) if not inertia.mass]
         if weightless:
-            self.lost.append(
+            self.losses.append(
                 f"model '{spec.name}': that links have no mass: {NO_INERTIA.mass:g} kg: {quoted(weightless, 3)}"
             )
         link_names = [self._names.link(spec.name, name) for name in robot.link_names]
@@ -138,12 +138,12 @@ class _SdfExporter:
             if not joint.motion.has_quaternion:
                 name = self._names.joint(spec.name, joint.name)
                 self._joint(spec, element, name, (link_names[link.parent], link_names[link.index]), joint)
-        self.lost += lost_loops(spec)
+        self.losses += lost_loops(spec)
         for joint, leader, _ in followings(robot):
             if joint.position_count > 1:
-                self.lost.append(f"model '{spec.name}': that joint '{joint.name}' follows '{leader.name}'")
+                self.losses.append(f"model '{spec.name}': that joint '{joint.name}' follows '{leader.name}'")
         if robot.semantics.srdf is not None:
-            self.lost.append(f"model '{spec.name}': what its SRDF says: its links do not collide with each other")
+            self.losses.append(f"model '{spec.name}': what its SRDF says: its links do not collide with each other")
         return element
 
     def _joint(
@@ -158,7 +158,7 @@ class _SdfExporter:
         _child(joint_element, "parent", links[0])
         _child(joint_element, "child", links[1])
         if joint.motion.is_planar:
-            self.lost.append(f"model '{spec.name}': that joint '{joint.name}' moves in a plane: it is fixed")
+            self.losses.append(f"model '{spec.name}': that joint '{joint.name}' moves in a plane: it is fixed")
         if joint.velocity_count != 1:
             return
         axis = etree.SubElement(joint_element, "axis")
@@ -179,7 +179,7 @@ class _SdfExporter:
             for word, value in (("damping", dynamics.damping or 0.0), ("friction", dynamics.friction or 0.0)):
                 _child(words, word, shortest(max(value, 0.0)))
                 if value < 0.0:
-                    self.lost.append(f"model '{spec.name}': the negative {word} of joint '{joint.name}': it is 0")
+                    self.losses.append(f"model '{spec.name}': the negative {word} of joint '{joint.name}': it is 0")
         if joint.mimic is not None:
             mimic = etree.SubElement(axis, "mimic", joint=self._names.joint(spec.name, joint.mimic.joint))
             _child(mimic, "multiplier", shortest(joint.mimic.multiplier))
@@ -194,7 +194,7 @@ class _SdfExporter:
         try:
             shape = _shape(geometry, spec, self._meshes if isinstance(part, urdf_tree.Collision) else None)
         except (RobotSemanticsError, OSError) as error:
-            self.lost.append(f"model '{spec.name}': a {tag} of link '{link.get('name')}': {error}")
+            self.losses.append(f"model '{spec.name}': a {tag} of link '{link.get('name')}': {error}")
             return
         made = etree.SubElement(link, tag, name=name)
         _pose(made, matrix_from_origin(part.origin))

@@ -61,12 +61,12 @@ class Use(NamedTuple):
 
     Attributes:
         words: the part that has the place, in words.
-        at: number of the element.
+        ordinal: number of the element.
         attribute: the attribute with the name.
     """
 
     words: str
-    at: int
+    ordinal: int
     attribute: str
 
 
@@ -152,17 +152,17 @@ class SrdfText:
         if found is None:
             raise UnknownNameError("group", name, [group.name for group in self.semantic.groups])
         named = (*found.joints, *found.links, *found.subgroups)
-        last = max((*(item.at for item in named), *(chain.at for chain in found.chains)), default=None)
-        return self.edited([self.xml.insertion(members, found.at, last)])
+        last = max((*(item.ordinal for item in named), *(chain.ordinal for chain in found.chains)), default=None)
+        return self.edited([self.xml.insertion(members, found.ordinal, last)])
 
     def _insert(self, elements: Sequence[NewElement], tag: str) -> SrdfText:
         children = [(self._tag(child), child) for child in self.xml.root.iterchildren("*")]
         before = ORDER[: ORDER.index(tag) + 1] if tag in ORDER else ORDER
         same = [child for name, child in children if name == tag]
         earlier = same or [child for name, child in children if name in before]
-        root = self.xml.document.at(self.xml.root)
+        root = self.xml.document.ordinal(self.xml.root)
         if earlier or not children:
-            after = self.xml.document.at(earlier[-1]) if earlier else None
+            after = self.xml.document.ordinal(earlier[-1]) if earlier else None
             return self.edited([self.xml.insertion(elements, root, after)])
         return self.edited([self.xml.insertion_at_start(elements, root)])
 
@@ -178,7 +178,9 @@ class SrdfText:
             UnknownNameError: the part does not exist.
         """
         of_tree, fields = PARTS[kind]
-        named = [(tuple(getattr(item, field) for field in fields), item.at) for item in getattr(self.semantic, of_tree)]
+        named = [
+            (tuple(getattr(item, field) for field in fields), item.ordinal) for item in getattr(self.semantic, of_tree)
+        ]
         found = [at for known, at in named if known == name]
         if not found:
             raise UnknownNameError(kind, "/".join(name), ["/".join(known) for known, _ in named])
@@ -187,20 +189,20 @@ class SrdfText:
     def uses(self, kind: str, *name: str) -> tuple[Use, ...]:
         """Return the places that name a part, except the part itself: a group, a virtual joint."""
         references = SRDF_REFERENCES[{"group": "group", "virtual joint": "joint"}[kind]]
-        own = [self.xml.places.span(item.at) for item in self._part(kind, name)]
+        own = [self.xml.places.span(item.ordinal) for item in self._part(kind, name)]
         found: list[Use] = []
         for mention in mentions(self.xml.document, references):
-            start, _ = self.xml.places.span(mention.at)
+            start, _ = self.xml.places.span(mention.ordinal)
             if mention.name == name[-1] and not any(first <= start < last for first, last in own):
-                found.append(Use(self._place_words(mention.at), mention.at, mention.attribute))
+                found.append(Use(self._place_words(mention.ordinal), mention.ordinal, mention.attribute))
         return tuple(found)
 
     def remove_uses(self, kind: str, *name: str) -> SrdfText:
         """Return the text without all that names a part, see `uses`; an optional attribute is removed alone."""
         edits = [
-            self.xml.attribute_removal(use.at, use.attribute)
+            self.xml.attribute_removal(use.ordinal, use.attribute)
             if use.attribute == "parent_group"
-            else self.xml.removal(use.at)
+            else self.xml.removal(use.ordinal)
             for use in self.uses(kind, *name)
         ]
         # An end effector may name one group twice: its removal includes its attribute.
@@ -230,10 +232,10 @@ class SrdfText:
         if of_group is None:
             raise UnknownNameError("group", group, [item.name for item in self.semantic.groups])
         members: dict[str, list[tuple[tuple[str, ...], int]]] = {
-            "joint": [((item.name,), item.at) for item in of_group.joints],
-            "link": [((item.name,), item.at) for item in of_group.links],
-            "group": [((item.name,), item.at) for item in of_group.subgroups],
-            "chain": [((item.base_link, item.tip_link), item.at) for item in of_group.chains],
+            "joint": [((item.name,), item.ordinal) for item in of_group.joints],
+            "link": [((item.name,), item.ordinal) for item in of_group.links],
+            "group": [((item.name,), item.ordinal) for item in of_group.subgroups],
+            "chain": [((item.base_link, item.tip_link), item.ordinal) for item in of_group.chains],
         }
         found = [at for known, at in members[kind] if known == name]
         if not found:
@@ -254,8 +256,8 @@ class SrdfText:
             known = ["/".join(getattr(item, f) for f in fields) for item in getattr(self.semantic, of_tree)]
             raise UnknownNameError(kind, "/".join(name), known)
         if value is None:
-            return self.edited([self.xml.attribute_removal(item.at, attribute) for item in parts])
-        return self.edited([self.xml.attribute(item.at, attribute, value) for item in parts])
+            return self.edited([self.xml.attribute_removal(item.ordinal, attribute) for item in parts])
+        return self.edited([self.xml.attribute(item.ordinal, attribute, value) for item in parts])
 
     def set_state_value(self, group: str, state: str, joint: str, values: Sequence[float]) -> SrdfText:
         """Return the text with other values of a joint in a state [rad, m, quaternion x y z w].
@@ -269,7 +271,7 @@ class SrdfText:
             known = [item.name for part in found for item in part.joints]
             raise UnknownNameError("joint of the state", joint, known)
         text = " ".join(number_text(value) for value in values)
-        return self.edited([self.xml.attribute(item.at, "value", text) for item in joints])
+        return self.edited([self.xml.attribute(item.ordinal, "value", text) for item in joints])
 
     # --- collision pairs
 
@@ -297,7 +299,7 @@ class SrdfText:
         for pair in pairs:
             if pair not in known:
                 raise UnknownNameError(f"<{tag}> pair", " ".join(pair), [" ".join(other) for other in known])
-        return self.edited([self.xml.removal(item.at) for item, pair in stated if pair in pairs])
+        return self.edited([self.xml.removal(item.ordinal) for item, pair in stated if pair in pairs])
 
     def _pairs(self, tag: str) -> list[tuple[tree.CollisionPair, LinkPair]]:
         disabled = tag == "disable_collisions"
@@ -319,9 +321,9 @@ class SrdfText:
             if item.reason not in replaced:
                 continue
             if pair not in pairs or pair in seen:
-                edits.append(self.xml.removal(item.at))
+                edits.append(self.xml.removal(item.ordinal))
             elif item.reason != pairs[pair]:
-                edits.append(self.xml.attribute(item.at, "reason", pairs[pair]))
+                edits.append(self.xml.attribute(item.ordinal, "reason", pairs[pair]))
             seen.add(pair)
         new = {pair: pairs[pair] for pair in pairs if pair not in seen}
         return self.edited(edits).disable_collisions(new)
@@ -330,7 +332,7 @@ class SrdfText:
         """Return the text with an element `tag` for each pair, with its reason if it has one."""
         stated = self._pairs(tag)
         edits = [
-            self.xml.attribute(item.at, "reason", reason)
+            self.xml.attribute(item.ordinal, "reason", reason)
             for item, pair in stated
             if (reason := pairs.get(pair)) is not None and item.reason != reason
         ]
@@ -371,7 +373,7 @@ class SrdfText:
             raise UnknownNameError(
                 "state", f"{group}/{old}", [f"{state.group}/{state.name}" for state in self.semantic.states]
             )
-        return self.edited([self.xml.attribute(state.at, "name", checked_name(new)) for state in found])
+        return self.edited([self.xml.attribute(state.ordinal, "name", checked_name(new)) for state in found])
 
     @staticmethod
     def _tag(element: etree._Element) -> str:
@@ -397,7 +399,7 @@ def rename_edits(xml: XmlText, references: Iterable[Reference], old: str, new: s
     """
     new = checked_name(new)
     return [
-        xml.attribute(mention.at, mention.attribute, new)
+        xml.attribute(mention.ordinal, mention.attribute, new)
         for mention in mentions(xml.document, references)
         if mention.name == old
     ]

@@ -25,7 +25,7 @@ class NameReference:
     """A reference to a joint, link, group or other part by name."""
 
     name: str
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -36,7 +36,7 @@ class SrdfVirtualJoint:
     type: str
     parent_frame: str
     child_link: str
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -45,7 +45,7 @@ class SrdfChain:
 
     base_link: str
     tip_link: str
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -57,7 +57,7 @@ class SrdfGroup:
     links: tuple[NameReference, ...] = ()
     chains: tuple[SrdfChain, ...] = ()
     subgroups: tuple[NameReference, ...] = ()
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -66,7 +66,7 @@ class JointValue:
 
     name: str
     values: tuple[float, ...] | None
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -76,7 +76,7 @@ class GroupState:
     name: str
     group: str
     joints: tuple[JointValue, ...] = ()
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -87,7 +87,7 @@ class SrdfEndEffector:
     group: str
     parent_link: str
     parent_group: str | None = None
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -97,7 +97,7 @@ class CollisionPair:
     link1: str
     link2: str
     reason: str = ""
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
     @property
     def pair(self) -> LinkPair:
@@ -111,7 +111,7 @@ class SrdfSphere:
 
     center: tuple[float, float, float]
     radius: float
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -120,7 +120,7 @@ class LinkSpheres:
 
     link: str
     spheres: tuple[SrdfSphere, ...] = ()
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -130,7 +130,7 @@ class JointProperty:
     joint_name: str
     property_name: str
     value: str
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -150,4 +150,4 @@ class SrdfDocument:
     joint_properties: tuple[JointProperty, ...] = ()
     version: str | None = None
     places: SourceMap = field(default_factory=lambda: SourceMap("<none>", b""), compare=False, repr=False)
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)

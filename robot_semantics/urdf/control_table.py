@@ -103,7 +103,7 @@ _RATE, _COUNT = (
 
 
 def _one_hardware(reader: CheckedReader, values: Fields, at: int) -> bool:
-    found = [reader.document.at(child) for child in reader.node.iterchildren("hardware")]
+    found = [reader.document.ordinal(child) for child in reader.node.iterchildren("hardware")]
     if not found:
         reader.error("missing-element", f"<{BLOCK}> has no <hardware>", at)
     for child in found[1:]:
@@ -148,7 +148,7 @@ _INTERFACES = {
 _PART: tuple[dict[str, Attribute], dict[str, Child]] = (
     {**_attributes(_WORD, "role", required=True), **_attributes(_BOOLEAN, "read_only")},
     {
-        **_text_child("mechanical_reduction", _NUMBER, "reduction", default=1.0, at="reduction_at"),
+        **_text_child("mechanical_reduction", _NUMBER, "reduction", default=1.0, ordinal="reduction_ordinal"),
         **_text_child("offset", _NUMBER, default=0.0),
     },
 )
@@ -226,6 +226,6 @@ def read_control(extra: Extra, places: SourceMap, diagnostics: Diagnostics) -> t
 
     Add problems to `diagnostics`; invalid parts are omitted.
     """
-    part = PartPlaces(places, extra.at, extra.xml.encode())
+    part = PartPlaces(places, extra.ordinal, extra.xml.encode())
     block = ControlReader(XmlDocument(element_of(extra), part), CONTROL, diagnostics).read_root()
     return block, part

@@ -23,7 +23,7 @@ class ControlParameter:
 
     name: str
     value: str = ""
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -35,7 +35,7 @@ class ControlInterface:
     size: int = 1
     parameters: tuple[ControlParameter, ...] = ()
     limited: bool = True
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -48,7 +48,7 @@ class ControlComponent:
     states: tuple[ControlInterface, ...] = ()
     parameters: tuple[ControlParameter, ...] = ()
     limited: bool = True
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -60,8 +60,8 @@ class TransmissionPart:
     read_only: bool = False
     reduction: float = 1.0
     offset: float = 0.0
-    reduction_at: int = field(default=-1, compare=False)
-    at: int = field(default=-1, compare=False)
+    reduction_ordinal: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -73,7 +73,7 @@ class ControlTransmission:
     joints: tuple[TransmissionPart, ...] = ()
     actuators: tuple[TransmissionPart, ...] = ()
     parameters: tuple[ControlParameter, ...] = ()
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -83,7 +83,7 @@ class ControlHardware:
     plugin: str
     group: str | None = None
     parameters: tuple[ControlParameter, ...] = ()
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -117,7 +117,7 @@ class ControlBlock:
     sensors: tuple[ControlComponent, ...] = ()
     gpios: tuple[ControlComponent, ...] = ()
     transmissions: tuple[ControlTransmission, ...] = ()
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
     @property
     def components(self) -> tuple[ControlComponent, ...]:

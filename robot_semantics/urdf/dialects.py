@@ -60,7 +60,7 @@ def move_link_frames(robot: UrdfRobot, child_origins: Mapping[str, Origin], diag
     )
     moved = ", ".join(f"'{link}' by {_distance(T_J_C)}" for link, T_J_C in moves.items())
     message = f"link frames move onto the frames of their joints, as in the current form: {moved}"
-    diagnostics.warning("link-frames-moved", message, robot.places.place(robot.at))
+    diagnostics.warning("link-frames-moved", message, robot.places.place(robot.ordinal))
     _warn_of_foreign(robot, frozenset(moves), diagnostics)
     return replace(robot, content=content)
 
@@ -77,12 +77,12 @@ def _warn_of_foreign(robot: UrdfRobot, moved_links: frozenset[str], diagnostics:
             for extra in item.extras:
                 if extra.tag and not extra.tag.startswith("@"):
                     message = f"the frame of link '{item.name}' moves, but <{extra.tag}> in it is not changed"
-                    diagnostics.warning("frame-moved", message, robot.places.place(extra.at))
+                    diagnostics.warning("frame-moved", message, robot.places.place(extra.ordinal))
     for extra in robot.extras:
         about = _REFERENCE.match(extra.xml) if extra.tag and not extra.tag.startswith("@") else None
         if about and about.group(2) in moved_links:
             message = f"the frame of link '{about.group(2)}' moves, but <{extra.tag}> with its name is not changed"
-            diagnostics.warning("frame-moved", message, robot.places.place(extra.at, "reference"))
+            diagnostics.warning("frame-moved", message, robot.places.place(extra.ordinal, "reference"))
 
 
 def matrix_from_origin(origin: Origin | None) -> FloatArray:
@@ -117,7 +117,7 @@ def _moved_origin(origin: Origin | None, T_J_C: FloatArray) -> Origin:
     # Adding 0 turns -0.0 into 0.0, which is easier to read.
     x, y, z = (float(value) + 0.0 for value in T_J_X[:3, 3])
     roll, pitch, yaw = (float(value) + 0.0 for value in rpy_from_matrix(T_J_X[:3, :3]))
-    return Origin((x, y, z), (roll, pitch, yaw), at=-1 if origin is None else origin.at)
+    return Origin((x, y, z), (roll, pitch, yaw), ordinal=-1 if origin is None else origin.ordinal)
 
 
 def _in_joint_frame(item: Framed, T_J_C: FloatArray) -> Framed:

@@ -32,10 +32,10 @@ class Extra:
         position: number of the parent's child elements in the tree before it; -1 for an attribute.
         tag: a foreign element's tag as written; ``@name`` for an attribute; empty for comments and instructions.
         within: the element that contains it, if this has no `extras` of its own: ``limit``, ``geometry/box``.
-        at: a foreign element's number in the document.
+        ordinal: a foreign element's number in the document.
     """
 
-    __slots__ = ("_places", "_xml", "at", "position", "tag", "within")
+    __slots__ = ("_places", "_xml", "ordinal", "position", "tag", "within")
 
     def __init__(
         self,
@@ -43,14 +43,14 @@ class Extra:
         xml: str | None = None,
         tag: str = "",
         within: str = "",
-        at: int = -1,
+        ordinal: int = -1,
         places: SourceMap | None = None,
     ) -> None:
-        """Take the text as `xml`, or from `places` at element `at` when it is first needed."""
+        """Take the text as `xml`, or from `places` at element `ordinal` when it is first needed."""
         self.position = position
         self.tag = tag
         self.within = within
-        self.at = at
+        self.ordinal = ordinal
         self._xml = xml
         self._places = places
 
@@ -59,7 +59,7 @@ class Extra:
         """The text as in the document; for an attribute, its value."""
         if self._xml is None:
             # To find the element's end takes a pass over the whole text, which most readers never need.
-            self._xml = self._places.verbatim(self.at) if self._places is not None else ""
+            self._xml = self._places.verbatim(self.ordinal) if self._places is not None else ""
         return self._xml
 
     def __eq__(self, other: object) -> bool:
@@ -78,7 +78,7 @@ class Extra:
         """
         if self.within or self.tag.startswith("@"):
             return self
-        return Extra(self.position + by, self._xml, self.tag, self.within, self.at, self._places)
+        return Extra(self.position + by, self._xml, self.tag, self.within, self.ordinal, self._places)
 
     def _key(self) -> tuple[int, str, str, str]:
         return self.position, self.tag, self.within, self.xml

@@ -82,7 +82,7 @@ def _joint_properties(reader: UrdfReader, joint: etree._Element) -> None:
     """Convert the ``<joint_properties>`` of the original proposal in a joint of the current form."""
     for properties in joint.findall("joint_properties"):
         message = "<joint_properties> is an older form of <dynamics>"
-        reader.in_older_dialect(message, reader.document.at(properties))
+        reader.in_older_dialect(message, reader.document.ordinal(properties))
         properties.tag = "dynamics"
 
 
@@ -93,7 +93,7 @@ def _two_origins(reader: UrdfReader, joint: etree._Element, child_origins: list[
     T_P_J, T_C_J = parent.find("origin"), child.find("origin")
     if T_P_J is None and T_C_J is None:
         return
-    number = reader.document.at(joint)
+    number = reader.document.ordinal(joint)
     for origin in (T_P_J, T_C_J):
         if origin is not None:
             _take_out(origin)
@@ -116,7 +116,7 @@ def _joints_of(reader: UrdfReader, link: etree._Element, child_origins: list[Chi
     if parent is not None and not alone:
         why = "its <joint> has its own <parent>" if joints else "the link has no <joint>"
         message = f"<parent> in <link> has no effect: {why}; it is kept but not used"
-        reader.warning("unused-parent", message, reader.document.at(parent))
+        reader.warning("unused-parent", message, reader.document.ordinal(parent))
         reader.silenced.add(parent)
     if not joints:
         return
@@ -126,7 +126,7 @@ def _joints_of(reader: UrdfReader, link: etree._Element, child_origins: list[Chi
         _take_out(parent)
     before = link
     for joint in joints:
-        at = reader.document.at(joint)
+        at = reader.document.ordinal(joint)
         reader.in_older_dialect(_OLDER.format("original"), at)
         _take_out(joint)
         name = link.get("name")
@@ -153,12 +153,12 @@ def _nested(
             _take_out(origin)
             if origin is not joint_origin:
                 message = "<joint> has more than one <origin>; the first is used"
-                reader.warning("duplicate-element", message, reader.document.at(origin))
+                reader.warning("duplicate-element", message, reader.document.ordinal(origin))
     for dynamics in joint.findall("joint_properties"):
         dynamics.tag = "dynamics"
     parent = joint.find("parent")
     child = etree.Element("child", link=link)
-    reader.document.ordinals[child] = reader.document.at(joint)
+    reader.document.ordinals[child] = reader.document.ordinal(joint)
     T_P_J = None
     if parent is None:
         joint.append(child)
@@ -171,7 +171,7 @@ def _nested(
             _take_out(T_P_J)
     if link_origin is not None and T_P_J is not None:
         message = "the joint frame in the parent link is stated twice: by this <origin> and by the one in <parent>"
-        reader.error("mixed-dialects", message, reader.document.at(link_origin))
+        reader.error("mixed-dialects", message, reader.document.ordinal(link_origin))
         reader.faulty.add("joint")
     elif link_origin is not None and parent is not None:
         T_P_J = reader.document.clone(link_origin)
@@ -185,7 +185,7 @@ def _name_link(reader: UrdfReader, end: etree._Element) -> None:
         return
     if end.get("link"):
         message = f"<{end.tag}> has both 'link' and 'name'; the link is '{end.get('link')}'"
-        reader.warning("duplicate-element", message, reader.document.at(end), "name")
+        reader.warning("duplicate-element", message, reader.document.ordinal(end), "name")
     else:
         end.set("link", name)
     del end.attrib["name"]
@@ -215,7 +215,7 @@ def _texture(reader: UrdfReader, visual: etree._Element) -> None:
     name, filename = texture.get("name"), texture.get("filename")
     if not (name or filename):
         return
-    number = reader.document.at(texture)
+    number = reader.document.ordinal(texture)
     message = "<texture> in <visual> is an older form of <material>"
     reader.in_older_dialect(message, number)
     if filename is not None:

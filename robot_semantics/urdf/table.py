@@ -110,7 +110,7 @@ def constraint_element(joint: Element, origin: Element, axis: ValueKind) -> Elem
         frame = replace(origin, tag=f"{side}_origin")
         children[f"{side}_origin"] = Child(f"{side}_origin", frame, vital=True)
         direction = Element(f"{side}_axis", None, {"xyz": Attribute("", axis, True)})
-        children[f"{side}_axis"] = Child(f"{side}_axis", direction, at=f"{side}_axis_at")
+        children[f"{side}_axis"] = Child(f"{side}_axis", direction, ordinal=f"{side}_axis_ordinal")
     return Element(
         "constraint", Constraint, joint.attributes, children, keeps=True, numbered=True, check=_axes_are_known
     )
@@ -305,13 +305,13 @@ _INERTIAL = Element(
     {
         **_PLACED,
         "mass": Child(
-            "mass", Element("mass", None, {"value": Attribute("", NUMBER, True)}), required=True, at="mass_at"
+            "mass", Element("mass", None, {"value": Attribute("", NUMBER, True)}), required=True, ordinal="mass_ordinal"
         ),
         "inertia": Child(
             "inertia",
             Element("inertia", Inertia, _attributes(NUMBER, *Inertia._fields, required=True), fields=Inertia._make),
             required=True,
-            at="inertia_at",
+            ordinal="inertia_ordinal",
         ),
     },
     keeps=True,
@@ -333,7 +333,7 @@ _LINK = Element(
 
 def _end(tag: str) -> Child:
     element = Element(tag, None, {"link": Attribute("", LINK_NAME, True)})
-    return Child(tag, element, required=True, at=f"{tag}_at")
+    return Child(tag, element, required=True, ordinal=f"{tag}_ordinal")
 
 
 def _values(tag: str, make: type, attributes: dict[str, Attribute]) -> Child:
@@ -358,7 +358,7 @@ _JOINT = Element(
         **_PLACED,
         "parent": _end("parent"),
         "child": _end("child"),
-        "axis": Child("axis", Element("axis", None, {"xyz": Attribute("", VEC3, True)}), at="axis_at"),
+        "axis": Child("axis", Element("axis", None, {"xyz": Attribute("", VEC3, True)}), ordinal="axis_ordinal"),
         "calibration": _values(
             "calibration", Calibration, _attributes(NUMBER, "rising", "falling", "reference_position")
         ),

@@ -35,7 +35,7 @@ class Origin:
     xyz: Vec3 = (0.0, 0.0, 0.0)
     rpy: Vec3 | None = None
     quat_xyzw: Vec4 | None = None
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -43,7 +43,7 @@ class Box:
     """A box centred on its frame; `size` is its full edge lengths."""
 
     size: Vec3
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -52,7 +52,7 @@ class Cylinder:
 
     radius: float
     length: float
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -61,7 +61,7 @@ class Capsule:
 
     radius: float
     length: float
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -69,7 +69,7 @@ class Sphere:
     """A sphere centred on its frame."""
 
     radius: float
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -78,7 +78,7 @@ class Mesh:
 
     filename: str
     scale: Vec3 | None = None
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 Geometry = Box | Cylinder | Capsule | Sphere | Mesh
@@ -93,7 +93,7 @@ class Material:
     texture: str | None = None
     extras: tuple[Extra, ...] = ()
     order: tuple[str, ...] = field(default=(), compare=False)
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 class Inertia(NamedTuple):
@@ -116,9 +116,9 @@ class Inertial:
     origin: Origin | None = None
     extras: tuple[Extra, ...] = ()
     order: tuple[str, ...] = field(default=(), compare=False)
-    mass_at: int = field(default=-1, compare=False)
-    inertia_at: int = field(default=-1, compare=False)
-    at: int = field(default=-1, compare=False)
+    mass_ordinal: int = field(default=-1, compare=False)
+    inertia_ordinal: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -131,7 +131,7 @@ class Visual:
     name: str | None = None
     extras: tuple[Extra, ...] = ()
     order: tuple[str, ...] = field(default=(), compare=False)
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -143,7 +143,7 @@ class Collision:
     name: str | None = None
     extras: tuple[Extra, ...] = ()
     order: tuple[str, ...] = field(default=(), compare=False)
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Link:
     collisions: tuple[Collision, ...] = ()
     extras: tuple[Extra, ...] = ()
     order: tuple[str, ...] = field(default=(), compare=False)
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -170,7 +170,7 @@ class Limit:
     acceleration: float | None = None
     deceleration: float | None = None
     jerk: float | None = None
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -179,7 +179,7 @@ class Dynamics:
 
     damping: float | None = None
     friction: float | None = None
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -190,7 +190,7 @@ class SafetyController:
     k_position: float | None = None
     soft_lower_limit: float | None = None
     soft_upper_limit: float | None = None
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -200,7 +200,7 @@ class Calibration:
     rising: float | None = None
     falling: float | None = None
     reference_position: float | None = None
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -210,7 +210,7 @@ class Mimic:
     joint: str
     multiplier: float | None = None
     offset: float | None = None
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True, slots=True)
@@ -230,10 +230,10 @@ class Joint:
     mimic: Mimic | None = None
     extras: tuple[Extra, ...] = ()
     order: tuple[str, ...] = field(default=(), compare=False)
-    parent_at: int = field(default=-1, compare=False)
-    child_at: int = field(default=-1, compare=False)
-    axis_at: int = field(default=-1, compare=False)
-    at: int = field(default=-1, compare=False)
+    parent_ordinal: int = field(default=-1, compare=False)
+    child_ordinal: int = field(default=-1, compare=False)
+    axis_ordinal: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True, slots=True)
@@ -256,11 +256,11 @@ class Constraint:
     child_axis: Vec3 | None = None
     extras: tuple[Extra, ...] = ()
     order: tuple[str, ...] = field(default=(), compare=False)
-    parent_at: int = field(default=-1, compare=False)
-    child_at: int = field(default=-1, compare=False)
+    parent_ordinal: int = field(default=-1, compare=False)
+    child_ordinal: int = field(default=-1, compare=False)
     parent_axis_at: int = field(default=-1, compare=False)
     child_axis_at: int = field(default=-1, compare=False)
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -289,7 +289,7 @@ class UrdfRobot:
     prolog: tuple[str, ...] = ()
     epilog: tuple[str, ...] = ()
     places: SourceMap = field(default_factory=lambda: SourceMap("<none>", b""), compare=False, repr=False)
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
     @cached_property
     def links(self) -> tuple[Link, ...]:

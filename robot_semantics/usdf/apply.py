@@ -304,7 +304,7 @@ class AppliedState:
         velocities: (velocity_size,) NaN if the state does not give them.
         positions_of: joints whose positions come from the state.
         velocities_of: joints whose velocities do.
-        kept: joints that keep their old positions.
+        kept_joints: joints that keep their old positions.
         items: the result for each stated value.
         notes: other remarks for the user.
         kept_motion: remarks for a caller that moves the robot: velocities that are not stated and stay unchanged.
@@ -318,7 +318,7 @@ class AppliedState:
     velocities: FloatArray
     positions_of: frozenset[str]
     velocities_of: frozenset[str]
-    kept: tuple[str, ...]
+    kept_joints: tuple[str, ...]
     items: tuple[RestoreItem, ...]
     notes: tuple[str, ...]
     kept_motion: tuple[str, ...] = ()

@@ -147,7 +147,9 @@ def _report_clashes(
     clashes = [problem for problem in name_clashes(state, links) if problem.message not in stated]
     for problem in clashes:
         place = (
-            SourcePlace(SOURCE, path=problem.path) if places is None else places.place(problem.at, problem.attribute)
+            SourcePlace(SOURCE, path=problem.path)
+            if places is None
+            else places.place(problem.ordinal, problem.attribute)
         )
         diagnostics.error(problem.code, problem.message, place)
     return bool(clashes)
@@ -161,7 +163,9 @@ def _check_carriers(
         if body.parent_link is None:
             continue
         place = (
-            SourcePlace(SOURCE, path=element_path(body)) if places is None else places.place(body.at, "rs:parent_link")
+            SourcePlace(SOURCE, path=element_path(body))
+            if places is None
+            else places.place(body.ordinal, "rs:parent_link")
         )
         carrier, robot = state.model(body.parent), robots.get(body.parent)
         if robot is not None and body.parent_link not in robot.link_index:
@@ -191,7 +195,7 @@ class _ModelCheck:
     ) -> None:
         self._state = state
         self._robot = robot
-        self._found = diagnostics
+        self._diagnostics = diagnostics
         self._places = places
         self._path = element_path(state)
         self._kinematics = kinematics_of(robot)
@@ -213,13 +217,13 @@ class _ModelCheck:
             return
         if root.parent_link not in world.index:
             message = f"model '{self._state.name}': {taken_as_world(root.parent_link)}"
-            self._found.note("unplaced-frame", message, place_of(self._places, self._state, self._path))
+            self._diagnostics.note("unplaced-frame", message, place_of(self._places, self._state, self._path))
         elif root.parent_link:
             message = (
                 f"the parent of '{self._state.name}' is '{parent}', but its virtual joint '{root.name}' moves in "
                 f"'{root.parent_link}': the pose is converted through the frames between"
             )
-            self._found.note("other-parent", message, place_of(self._places, self._state, self._path))
+            self._diagnostics.note("other-parent", message, place_of(self._places, self._state, self._path))
 
     def names(self) -> None:
         """Check each joint and each link."""
@@ -228,7 +232,9 @@ class _ModelCheck:
         for link in self._state.links:
             if link.name not in self._robot.link_index:
                 message = f"robot '{self._robot.name}' has no link '{link.name}'"
-                self._found.error("unknown-link", message, self._at(link), name=link.name, valid=self._robot.link_names)
+                self._diagnostics.error(
+                    "unknown-link", message, self._at(link), name=link.name, valid=self._robot.link_names
+                )
 
     def _at(self, item: JointState | LinkState) -> SourcePlace:
         return place_of(self._places, item, element_path(item, self._path))
@@ -236,13 +242,15 @@ class _ModelCheck:
     def _identity(self) -> None:
         if describes_another_robot(self._state, self._robot):
             message = f"the state is of another version of '{self._robot.name}': rs:hash differs from that of its URDF"
-            self._found.warning("other-robot", message, place_of(self._places, self._state, self._path))
+            self._diagnostics.warning("other-robot", message, place_of(self._places, self._state, self._path))
 
     def _joint(self, state: JointState) -> None:
         index = self._robot.joint_index.get(state.name)
         if index is None:
             message = f"robot '{self._robot.name}' has no joint '{state.name}'"
-            self._found.error("unknown-joint", message, self._at(state), name=state.name, valid=self._robot.joint_names)
+            self._diagnostics.error(
+                "unknown-joint", message, self._at(state), name=state.name, valid=self._robot.joint_names
+            )
             return
         for fault in faults(self._robot.joints[index], state):
             self._report(fault, self._robot.joints[index], state)
@@ -253,10 +261,10 @@ class _ModelCheck:
             message = (
                 f"joint '{joint.name}' is at {state.positions[0]:.9g}, outside its {what} {lower:.9g} to {upper:.9g}"
             )
-            self._found.warning(fault.code, message, self._at(state))
+            self._diagnostics.warning(fault.code, message, self._at(state))
         elif fault.code == "quaternion-length":
             message = f"the quaternion of floating joint '{joint.name}' has length {fault.length:.9g}; it is normalised"
-            self._found.warning(fault.code, message, self._at(state))
+            self._diagnostics.warning(fault.code, message, self._at(state))
         else:
             must = " or ".join(map(str, fault.allowed))
             messages = {
@@ -266,7 +274,7 @@ class _ModelCheck:
                 f"{must}",
                 "zero-quaternion": f"the quaternion of floating joint '{joint.name}' is all zeros",
             }
-            self._found.error(fault.code, messages[fault.code], self._at(state))
+            self._diagnostics.error(fault.code, messages[fault.code], self._at(state))
 
     def _mimics(self) -> None:
         stated = {joint.name: joint for joint in self._state.joints if joint.positions is not None}
@@ -281,7 +289,7 @@ class _ModelCheck:
             if not off <= MIMIC_TOLERANCE:
                 expected, found = (" ".join(f"{x:.9g}" for x in row) for row in (at - differences[where], at))
                 message = f"joint '{joint.name}' mimics '{leader.name}' and should be at {expected}; it is at {found}"
-                self._found.warning("mimic-disagrees", message, self._at(stated[joint.name]))
+                self._diagnostics.warning("mimic-disagrees", message, self._at(stated[joint.name]))
 
     def _on_the_robot(self, world: ResolvedWorld) -> None:
         """Report the values that the robot cannot take, and the joints whose values are computed from other values."""
@@ -295,21 +303,21 @@ class _ModelCheck:
             if code:
                 link = item.name if item.kind == "link" else self._child_of(item)
                 place = self._at(links[link]) if link in links else whole
-                self._found.warning(code, str(item), place)
+                self._diagnostics.warning(code, str(item), place)
         derived = [item.name for item in applied.items if item.derived]
         if derived:
             joints = "1 joint" if len(derived) == 1 else f"{len(derived)} joints"
             values = f"the values of {joints} of '{self._state.name}'"
             message = f"{values} are computed from other stated values: {_names(derived)}"
-            self._found.note("derived-joints", message, whole)
+            self._diagnostics.note("derived-joints", message, whole)
         active = [joint.name for joint in self._robot.joints if joint.is_active and not joint.virtual]
         refused = {joint.name for joint in self._state.joints if joint.positions is not None}
-        missing = [name for name in active if name in applied.kept and name not in refused]
+        missing = [name for name in active if name in applied.kept_joints and name not in refused]
         if missing:
             message = (
                 f"{len(missing)} of {len(active)} joints of '{self._state.name}' have no position: {_names(missing)}"
             )
-            self._found.warning("missing-joint-state", message, whole)
+            self._diagnostics.warning("missing-joint-state", message, whole)
 
     def _loops(self, closed: FloatArray) -> None:
         """Report stated positions that differ from those at which the loops close."""
@@ -322,7 +330,7 @@ class _ModelCheck:
             if not joint.motion.difference(position.tolist(), expected.tolist()) <= MIMIC_TOLERANCE:
                 needs = " ".join(f"{value:.9g}" for value in expected)
                 message = f"joint '{joint.name}' is in a closed loop and should be at {needs}"
-                self._found.warning("loop-disagrees", message, self._at(state))
+                self._diagnostics.warning("loop-disagrees", message, self._at(state))
 
     def _child_of(self, item: RestoreItem) -> str:
         return self._robot.joint(item.name).child_link if item.name in self._robot.joint_index else ""

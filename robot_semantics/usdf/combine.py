@@ -199,7 +199,7 @@ def _frames_below(
 def _stand_in(model: ModelState) -> Frame:
     """Return a model as a frame."""
     values = {name: getattr(model, name) for name in _SHARED_FIELDS}
-    return _on_frames(Frame(model.name, at=model.at, **values))
+    return _on_frames(Frame(model.name, ordinal=model.ordinal, **values))
 
 
 def _frames_on(model: str, frames: Sequence[Frame]) -> list[Frame]:

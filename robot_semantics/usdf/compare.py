@@ -116,7 +116,7 @@ class _Comparison:
 
     def __init__(self, robots: Mapping[str, RobotModel]) -> None:
         self._robots = robots
-        self._found: list[StateDifference | _Orientation] = []
+        self._differences: list[StateDifference | _Orientation] = []
         self._wrapping: frozenset[str] = frozenset()
         self._measures: dict[ValueForm, Callable[[str, ElementField, Any, Any, Any], None]] = {
             ValueForm.TIME: self._times,
@@ -128,7 +128,7 @@ class _Comparison:
 
     def finished(self) -> list[StateDifference]:
         """Return the differences, with measured orientations."""
-        waiting = [item for item in self._found if isinstance(item, _Orientation)]
+        waiting = [item for item in self._differences if isinstance(item, _Orientation)]
         with np.errstate(all="ignore"):
             quats = [pose_quaternions([getattr(item, side) for item in waiting]) for side in ("first", "second")]
             angles = iter(quat_angle(*quats).tolist() if waiting else [])
@@ -138,7 +138,7 @@ class _Comparison:
             )
             if isinstance(item, _Orientation)
             else item
-            for item in self._found
+            for item in self._differences
         ]
 
     def values(
@@ -154,7 +154,7 @@ class _Comparison:
                 self._statement(f"{path} {field.label}", statement, *(_plain(value, field) for value in (a, b)))
             elif a is None or b is None:
                 kind = field.quantity.kinds[0]
-                self._found.append(
+                self._differences.append(
                     StateDifference(path, kind, math.inf, _if_stated(a, "stated"), _if_stated(b, "stated"))
                 )
             else:
@@ -185,28 +185,28 @@ class _Comparison:
             a, b = first.get(key), second.get(key)
             if a != b:
                 distance = _distance(a, b) if isinstance(a, tuple) and isinstance(b, tuple) else math.inf
-                self._found.append(StateDifference(f"{path} {items.quantity.word} {key}", kind, distance, a, b))
+                self._differences.append(StateDifference(f"{path} {items.quantity.word} {key}", kind, distance, a, b))
 
     def _statement(self, path: str, kind: DifferenceKind, first: Any, second: Any) -> None:
         if first != second:
-            self._found.append(StateDifference(path.strip(), kind, math.inf, first, second))
+            self._differences.append(StateDifference(path.strip(), kind, math.inf, first, second))
 
     def _times(self, path: str, field: ElementField, _: object, first: int, second: int) -> None:
         distance, *values = map(float_seconds, (abs(first - second), first, second))
-        self._found.append(StateDifference(path, field.quantity.kinds[0], distance, *values))
+        self._differences.append(StateDifference(path, field.quantity.kinds[0], distance, *values))
 
     def _poses(self, path: str, field: ElementField, _: object, first: Pose, second: Pose) -> None:
         a, b = first.xyz_rpy[:3], second.xyz_rpy[:3]
-        self._found.append(StateDifference(path, field.quantity.kinds[0], math.dist(a, b), list(a), list(b)))
-        self._found.append(_Orientation(path, first, second))
+        self._differences.append(StateDifference(path, field.quantity.kinds[0], math.dist(a, b), list(a), list(b)))
+        self._differences.append(_Orientation(path, first, second))
 
     def _vectors(self, path: str, field: ElementField, _: object, first: Vec6, second: Vec6) -> None:
         for kind, a, b in zip(field.quantity.kinds, (first[:3], first[3:]), (second[:3], second[3:]), strict=True):
-            self._found.append(StateDifference(path, kind, math.dist(a, b), list(a), list(b)))
+            self._differences.append(StateDifference(path, kind, math.dist(a, b), list(a), list(b)))
 
     def _rows(self, path: str, field: ElementField, _: object, first: Row, second: Row) -> None:
         kind = field.quantity.kinds[0]
-        self._found.append(StateDifference(path, kind, _distance(first, second), list(first), list(second)))
+        self._differences.append(StateDifference(path, kind, _distance(first, second), list(first), list(second)))
 
     def _positions(self, path: str, field: ElementField, joint: JointState, first: Row, second: Row) -> None:
         counts = {len(first), len(second)}
@@ -218,7 +218,7 @@ class _Comparison:
             distance = _turn(first[0], second[0])
         else:
             distance = _distance(first, second)
-        self._found.append(StateDifference(path, field.quantity.kinds[0], distance, list(first), list(second)))
+        self._differences.append(StateDifference(path, field.quantity.kinds[0], distance, list(first), list(second)))
 
 
 def _pairs(first: Sequence[Any], second: Sequence[Any]) -> Iterator[tuple[str, Any, Any]]:

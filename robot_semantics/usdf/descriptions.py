@@ -45,14 +45,14 @@ class RobotSources(NamedTuple):
         robots: given robots, whose models are found by their names.
         find: finds the file of a description; None: descriptions are not read.
         options: how the files of descriptions are read; their expressions never run.
-        known: robots by the names of their models, for models without another source.
+        robots_of_models: robots by the names of their models, for models without another source.
         named: robots by the names of their models, before any other source.
     """
 
     robots: tuple[RobotModel, ...] = ()
     find: FileFinder | None = None
     options: RobotOptions = NAMED_FILES
-    known: Mapping[str, RobotModel] = MappingProxyType({})
+    robots_of_models: Mapping[str, RobotModel] = MappingProxyType({})
     named: Mapping[str, RobotModel] = MappingProxyType({})
 
 
@@ -90,7 +90,7 @@ def robots_for(
                 place = place_of(places, model, element_path(model))
                 loaded[key] = _load(model, files.find, diagnostics, place, files.options)
             described = loaded[key]
-        robot = described or files.known.get(model.name)
+        robot = described or files.robots_of_models.get(model.name)
         if robot is not None:
             files_of[model.name] = robot
     return files_of
@@ -168,7 +168,7 @@ def place_of(
     places: SourceMap | None, item: WorldState | ModelState | Frame | JointState | LinkState, path: str
 ) -> SourcePlace:
     """Return the place of a part of a state: in its document, or its path if there is no document."""
-    return SourcePlace(SOURCE, path=path) if places is None else places.place(item.at)
+    return SourcePlace(SOURCE, path=path) if places is None else places.place(item.ordinal)
 
 
 def with_relative_paths(state: WorldState, folder: Path) -> WorldState:

@@ -228,14 +228,14 @@ def resolve_frames(
     if faults:
         diagnostics_found = Diagnostics()
         for fault in faults:
-            place = _place(places, fault.at, fault.path)
+            place = _place(places, fault.ordinal, fault.path)
             diagnostics_found.error(fault.code, fault.message, place, name=fault.name, valid=fault.valid)
         raise DescriptionError(diagnostics_found)
     bodies = state.bodies
     for body in bodies:
         if body.pose is None and diagnostics is not None:
             message = f"'{body.name}' has no pose in '{body.parent}'; the identity is used"
-            diagnostics.warning("missing-pose", message, _place(places, body.at, element_path(body)))
+            diagnostics.warning("missing-pose", message, _place(places, body.ordinal, element_path(body)))
     links = [(place, link) for place, model in enumerate(state.models, 1) for link in model.links if link.pose]
     names = (
         WORLD,

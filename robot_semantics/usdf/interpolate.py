@@ -90,7 +90,7 @@ class _Blend:
     def __init__(self, share: float, robots: Mapping[str, RobotModel], found: Diagnostics) -> None:
         self._share = share
         self._robots = robots
-        self._found = found
+        self._diagnostics = found
         self._wrapping: frozenset[str] = frozenset()
         self._blends: dict[ValueForm, Callable[[Any, Any, str, Any], Any]] = {
             ValueForm.STATEMENT: lambda first, second, path, _: first if first == second else None,
@@ -104,7 +104,7 @@ class _Blend:
 
     def values(self, first: Any, second: Any, element: Element, path: str) -> Any:
         """Return the value of an element between two, with all its content."""
-        blended: dict[str, Any] = {"at": -1} if path == ROOT_PATH else {}
+        blended: dict[str, Any] = {"ordinal": -1} if path == ROOT_PATH else {}
         if fields_with(element, ValueForm.CARRIER):
             self._check_carriers(first, second, path)
         for field in fields_of(element):
@@ -145,14 +145,14 @@ class _Blend:
         self._wrapping = frozenset(joint.name for joint in JointSpace.of(robot).joints if joint.motion.wraps)
         # Links follow the joints, including joints that are known only from links.
         first, second = (recover_joints(model, robot)[0] for model in (first, second))
-        state = rederive_links(self.values(first, second, element, path), robot, self._found)
+        state = rederive_links(self.values(first, second, element, path), robot, self._diagnostics)
         return replace(state, joints=tuple(joint for joint in state.joints if joint.name in stated))
 
     def _check_carriers(self, first: ModelState | Frame, second: ModelState | Frame, path: str) -> None:
         here, there = carrier_of(first), carrier_of(second)
         if here != there:
             message = f"'{first.name}' has the parent '{here}' in one state and '{there}' in the other"
-            self._found.error("parents-differ", message, SourcePlace(SOURCE, path=path))
+            self._diagnostics.error("parents-differ", message, SourcePlace(SOURCE, path=path))
 
     def _pose(self, first: Pose | None, second: Pose | None, path: str, _: object) -> Pose | None:
         if first is None or second is None:
@@ -178,7 +178,7 @@ class _Blend:
         if len(row) >= RPY_COUNT:
             a, b = (np.array(r[3:]) if len(r) > RPY_COUNT else quat_from_rpy(np.array(r[3:])) for r in (first, second))
             if not (a.any() and b.any()):
-                self._found.error("zero-quaternion", "a quaternion is all zeros", SourcePlace(SOURCE, path=path))
+                self._diagnostics.error("zero-quaternion", "a quaternion is all zeros", SourcePlace(SOURCE, path=path))
                 return row
             turned = quat_slerp(a, b, self._share)
             return (*row[:3], *(turned if len(row) > RPY_COUNT else rpy_from_quat(turned)).tolist())
@@ -194,7 +194,7 @@ class _Blend:
             return None
         if len(first) != len(second):
             message = f"there are {len(first)} numbers in one state, {len(second)} in the other"
-            self._found.error("counts-differ", message, SourcePlace(SOURCE, path=path))
+            self._diagnostics.error("counts-differ", message, SourcePlace(SOURCE, path=path))
             return None
         return self._line(first, second)
 
@@ -219,4 +219,4 @@ class _Blend:
         return ()
 
     def _left_out(self, path: str, message: str) -> None:
-        self._found.warning("left-out", f"{message}; it is left out", SourcePlace(SOURCE, path=path))
+        self._diagnostics.warning("left-out", f"{message}; it is left out", SourcePlace(SOURCE, path=path))

@@ -37,7 +37,7 @@ class Examined(NamedTuple):
 
     state: WorldState
     places: SourceMap
-    found: Diagnostics
+    problems: Diagnostics
 
 
 class WorldDocument(NamedTuple):
@@ -139,7 +139,7 @@ def _report_slashes(document: XmlDocument, state: WorldState, diagnostics: Diagn
         written = element.get("name", "") if is_frame else (element.text or "").strip(XML_SPACE)
         if frame_name(written) == written or (written in models and not is_frame):
             continue
-        place = document.places.place(document.at(element), "name" if is_frame else None)
+        place = document.places.place(document.ordinal(element), "name" if is_frame else None)
         warn_of_slash(written, diagnostics, place)
 
 
@@ -164,7 +164,7 @@ def _refuse_other_namespaces(document: XmlDocument) -> None:
             if key.startswith(f"{{{RESERVED}") and namespace not in seen:
                 seen.add(namespace)
                 message = f"the namespace '{namespace}' is misspelt or of another version; '{NAMESPACE}' is known"
-                place = document.places.place(document.at(element))
+                place = document.places.place(document.ordinal(element))
                 diagnostics.error("other-namespace", message, place, name=namespace, valid=(NAMESPACE,))
     diagnostics.raise_if_failed()
 

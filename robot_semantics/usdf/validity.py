@@ -49,14 +49,14 @@ class Problem(NamedTuple):
     """One error in a state.
 
     Attributes:
-        at: number of the element in its document; -1 without a document.
+        ordinal: number of the element in its document; -1 without a document.
         child: tag of the invalid child element; ``""`` for the element itself.
         attribute: the invalid attribute, if any.
         path: its path, for a state without a document.
         name, valid: the unknown name, and the known names.
     """
 
-    at: int
+    ordinal: int
     child: str
     attribute: str | None
     path: str
@@ -96,10 +96,10 @@ def report_invalid_values(state: WorldState, places: SourceMap | None, found: Di
 
 def _place(problem: Problem, places: SourceMap) -> SourcePlace:
     if not problem.child:
-        return places.place(problem.at, problem.attribute)
+        return places.place(problem.ordinal, problem.attribute)
     # The place is the first child of that name, or else the parent.
-    child = places.first_child(problem.at, problem.child)
-    return places.place(problem.at) if child is None else places.place(child, problem.attribute)
+    child = places.first_child(problem.ordinal, problem.child)
+    return places.place(problem.ordinal) if child is None else places.place(child, problem.attribute)
 
 
 def without_faults(state: WorldState) -> WorldState:
@@ -130,10 +130,10 @@ def without_faults(state: WorldState) -> WorldState:
         frames=tuple(frame for frame in state.frames if id(frame) in kept_bodies),
         engines=sound(state.engines),
     )
-    bad = {problem.at for problem in _quaternion_problems(state)}
+    bad = {problem.ordinal for problem in _quaternion_problems(state)}
 
     def posed(item: _PosedT) -> _PosedT:
-        return replace(item, pose=None) if item.at in bad else item
+        return replace(item, pose=None) if item.ordinal in bad else item
 
     return replace(
         state,
@@ -194,7 +194,7 @@ def _is_bad(name: str) -> bool:
 def _bad_name(item: _Named, parent: str) -> Problem:
     empty = not item.name.strip(XML_SPACE)
     code, what = ("empty-name", "is empty") if empty else ("bad-name", "begins or ends with white space")
-    return Problem(item.at, "", "name", element_path(item, parent), code, f"the name '{item.name}' {what}")
+    return Problem(item.ordinal, "", "name", element_path(item, parent), code, f"the name '{item.name}' {what}")
 
 
 def _repeats(tag: str, items: Iterable[_Named], parent: str) -> Iterator[Problem]:
@@ -202,7 +202,7 @@ def _repeats(tag: str, items: Iterable[_Named], parent: str) -> Iterator[Problem
     for item in items:
         if item.name in seen:
             message = f"a second <{tag}> has the name '{item.name}'"
-            yield Problem(item.at, "", "name", element_path(item, parent), "duplicate-name", message)
+            yield Problem(item.ordinal, "", "name", element_path(item, parent), "duplicate-name", message)
         seen.add(item.name)
 
 
@@ -239,7 +239,7 @@ def name_clashes(state: WorldState, more: Mapping[str, Collection[str]] | None =
         message = f"link '{name}' of '{owner.name}' has the same name in the world as link '{link}' of '{other.name}'"
         path = element_path(owner) if stated is None else element_path(stated, element_path(owner))
         # A link whose pose follows from a robot's joints has no element.
-        at = owner.at if stated is None or stated.at < 0 else stated.at
+        at = owner.ordinal if stated is None or stated.ordinal < 0 else stated.ordinal
         yield Problem(at, "", "name", path, "duplicate-name", message)
     lengths = set(map(len, links))
     for body in state.bodies:
@@ -250,7 +250,7 @@ def name_clashes(state: WorldState, more: Mapping[str, Collection[str]] | None =
                 model, link = body.name[:end], body.name[end + len(SEPARATOR) :]
                 if link in links.get(model, ()):
                     message = f"the name '{body.name}' already belongs to link '{link}' of '{model}'"
-                    yield Problem(body.at, "", "name", element_path(body), "duplicate-name", message)
+                    yield Problem(body.ordinal, "", "name", element_path(body), "duplicate-name", message)
             end = body.name.find(SEPARATOR, end + 1)
 
 
@@ -275,12 +275,12 @@ class _Bodies(NamedTuple):
                 message = (
                     f"the name '{WORLD}' is reserved for the fixed reference frame; no {_KIND[type(item)]} can have it"
                 )
-                yield Problem(item.at, "", "name", element_path(item), "reserved-name", message)
+                yield Problem(item.ordinal, "", "name", element_path(item), "reserved-name", message)
             elif counts[item.name] > 1:
                 other = seen.get(item.name)
                 if other is not None:
                     message = f"the name '{item.name}' is already used by a {other}"
-                    yield Problem(item.at, "", "name", element_path(item), "duplicate-name", message)
+                    yield Problem(item.ordinal, "", "name", element_path(item), "duplicate-name", message)
                 seen.setdefault(item.name, _KIND[type(item)])
 
     def graph_problems(self) -> Iterator[Problem]:
@@ -297,7 +297,7 @@ class _Bodies(NamedTuple):
                 if body.parent != WORLD and body.parent not in self.by_name:
                     message = f"the parent '{body.parent}' is neither a frame nor a model"
                     yield Problem(
-                        body.at, "parent", None, element_path(body), "unknown-parent", message, body.parent, valid
+                        body.ordinal, "parent", None, element_path(body), "unknown-parent", message, body.parent, valid
                     )
                 yield from self._parent_link_problems(body)
                 body = self.by_name.get(body.parent)
@@ -305,14 +305,14 @@ class _Bodies(NamedTuple):
                 names = list(trail)
                 cycle = names[names.index(body.name) :]
                 message = f"the parents form a cycle: {' → '.join((*cycle, body.name))}"
-                yield Problem(body.at, "parent", None, element_path(body), "parent-cycle", message)
+                yield Problem(body.ordinal, "parent", None, element_path(body), "parent-cycle", message)
             done.update(trail)
 
     def _parent_link_problems(self, item: _Placed) -> Iterator[Problem]:
         above = self.by_name.get(item.parent)
         if item.parent_link is not None and not isinstance(above, ModelState) and (above or item.parent == WORLD):
             message = f"the parent '{item.parent}' is not a model, so it has no link '{item.parent_link}'"
-            yield Problem(item.at, "", "rs:parent_link", element_path(item), "unknown-parent-link", message)
+            yield Problem(item.ordinal, "", "rs:parent_link", element_path(item), "unknown-parent-link", message)
 
 
 _KIND: dict[type, str] = {ModelState: "model", Frame: "frame"}
@@ -339,7 +339,7 @@ def _quaternion_problems(state: WorldState) -> Iterator[Problem]:
                 f"(components differ by {deviations[index]:.3g}; at most {QUATERNION_TOLERANCE:g} is allowed)"
             )
         path = element_path(item, ROOT_PATH if owner is None else element_path(owner))
-        yield Problem(item.at, "pose", "rs:quaternion", f"{path}/pose", "quaternion-disagrees", message)
+        yield Problem(item.ordinal, "pose", "rs:quaternion", f"{path}/pose", "quaternion-disagrees", message)
 
 
 def _array(rows: Sequence[tuple[float, ...]], count: int) -> npt.NDArray[np.float64]:

@@ -46,7 +46,7 @@ class JointState:
     velocities: tuple[float, ...] | None = None
     torques: tuple[float, ...] | None = None
     foreign: tuple[str, ...] = ()
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
     age_ns: int | None = None
 
 
@@ -59,7 +59,7 @@ class LinkState:
     twist: Vec6 | None = None
     wrench: Vec6 | None = None
     foreign: tuple[str, ...] = ()
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
 
 
 @record(frozen=True)
@@ -74,7 +74,7 @@ class Frame:
     pose: Pose | None = None
     twist: Vec6 | None = None
     foreign: tuple[str, ...] = ()
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
     age_ns: int | None = None
     parent_link: str | None = None
 
@@ -102,7 +102,7 @@ class ModelState:
     semantic: str | None = None
     urdf_sha256: str | None = None
     foreign: tuple[str, ...] = ()
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
     age_ns: int | None = None
     parent_link: str | None = None
 
@@ -143,7 +143,7 @@ class EngineState:
     version: str
     arrays: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
     attributes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
     foreign: tuple[str, ...] = ()
 
 
@@ -160,7 +160,7 @@ class WorldState:
     time_ns: int | None = None
     engines: tuple[EngineState, ...] = ()
     foreign: tuple[str, ...] = ()
-    at: int = field(default=-1, compare=False)
+    ordinal: int = field(default=-1, compare=False)
     comment: str | None = None
     version: str | None = None
 

@@ -240,11 +240,11 @@ class EditSession:
         self.bare, self.output = bare, output
         # The title of each step, and the whole SRDF after it.
         self._steps = [("as it was read", text)]
-        self._at = self._saved_at = 0
+        self._step = self._saved_at = 0
         self.version = 0
         self._folder = resolved(output.parent)
         # Content of the file when it was last read or saved; None: no file.
-        self._known = self._content()
+        self._file_content = self._content()
         self.written: SrdfText | None = None
         self.typed: dict[str, TypedText] = {}
         self._drafts, self._is_draft_old = drafts, False
@@ -256,17 +256,17 @@ class EditSession:
     @property
     def text(self) -> SrdfText:
         """The present text."""
-        return self._steps[self._at][1]
+        return self._steps[self._step][1]
 
     @property
     def undoable(self) -> str | None:
         """Title of the step that `undo` would undo; None without a step."""
-        return self._steps[self._at][0] if self._at else None
+        return self._steps[self._step][0] if self._step else None
 
     @property
     def redoable(self) -> str | None:
         """Title of the step that `redo` would repeat; None without a step."""
-        return self._steps[self._at + 1][0] if self._at + 1 < len(self._steps) else None
+        return self._steps[self._step + 1][0] if self._step + 1 < len(self._steps) else None
 
     def change(self, title: str, edit: Callable[[SrdfText], SrdfText]) -> bool:
         """Make a change; return True if the text has changed. Undone steps are lost.
@@ -279,15 +279,15 @@ class EditSession:
         text = edit(self.text)
         if bytes(text) == bytes(self.text):
             return False
-        self._steps[self._at + 1 :] = [(title, text)]
-        if self._saved_at > self._at:
+        self._steps[self._step + 1 :] = [(title, text)]
+        if self._saved_at > self._step:
             self._saved_at = 0
         self._go(1)
         return True
 
     def undo(self) -> None:
         """Go back one step, if there is one."""
-        if self._at:
+        if self._step:
             self._go(-1)
 
     def redo(self) -> None:
@@ -303,12 +303,12 @@ class EditSession:
     @property
     def file_content(self) -> bytes | None:
         """Content of the file when it was last read or saved; None if there was no file."""
-        return self._known
+        return self._file_content
 
     @property
     def is_deleted(self) -> bool:
         """True if the file was there and is not any more."""
-        return self._known is not None and not self.output.exists()
+        return self._file_content is not None and not self.output.exists()
 
     @property
     def is_saved(self) -> bool:
@@ -339,16 +339,16 @@ class EditSession:
                 raise FileExistsError(errno.EEXIST, "exists already; choose another name", str(target))
         elif not overwrite:
             content = self._content()
-            if content is None and self._known is not None:
+            if content is None and self._file_content is not None:
                 raise FileChangedError(f"{target}: the file no longer exists")
-            if self.written is not None or content not in (self._known, saved):
+            if self.written is not None or content not in (self._file_content, saved):
                 raise FileChangedError(f"{target}: another program has changed the file since it was read")
         save_bytes(saved, target)
         if self._drafts is not None and resolved(target) != resolved(self.output):
             self._drafts.remove()
             self._drafts = DraftFile(target)
-        self.output, self._known, self.written = target, saved, None
-        matching = [at for at, (_, step) in enumerate(self._steps) if bytes(step) == saved and at <= self._at]
+        self.output, self._file_content, self.written = target, saved, None
+        matching = [at for at, (_, step) in enumerate(self._steps) if bytes(step) == saved and at <= self._step]
         self._saved_at = matching[-1] if matching else 0
         self.version += 1
         self.keep_draft()
@@ -370,12 +370,12 @@ class EditSession:
         """
         if self.output.is_dir():
             raise IsADirectoryError(errno.EISDIR, "is a folder now", str(self.output))
-        content, before = self._content(), self._known
+        content, before = self._content(), self._file_content
         # A missing file is usually being replaced; if it stays missing, `is_deleted` tells it, and `save` asks.
         if content in (before, None, b"") or self.offered is not None:
             return
         text = SrdfText(content, str(self.output))
-        self._known = content
+        self._file_content = content
         self.written = text
         if bytes(self.text) in (before, content):
             self.choose_version(take=True)
@@ -445,10 +445,10 @@ class EditSession:
         if self._drafts is None or self.offered is not None:
             return
         content = bytes(self.text)
-        titles = tuple(title for title, _ in self._steps[self._saved_at + 1 : self._at + 1])
-        is_new = content != self._known and (self._at > 0 or self._known is not None)
+        titles = tuple(title for title, _ in self._steps[self._saved_at + 1 : self._step + 1])
+        is_new = content != self._file_content and (self._step > 0 or self._file_content is not None)
         if is_new or self.typed:
-            self._drafts.write(Draft(content, self._known, titles, tuple(self.typed.values())))
+            self._drafts.write(Draft(content, self._file_content, titles, tuple(self.typed.values())))
         else:
             self._drafts.remove()
 
@@ -498,7 +498,7 @@ class EditSession:
         if draft is None:
             return []
         name, file = self.output.name, bytes(self.text)
-        if draft.base == self._known:
+        if draft.base == self._file_content:
             diffs = [("Unsaved changes", unified_diff(file, draft.text, f"{name} (file)", f"{name} (unsaved)"))]
         else:
             base = draft.base or b""
@@ -519,7 +519,7 @@ class EditSession:
         return self.output.read_bytes() if self.output.is_file() else None
 
     def _go(self, steps: int) -> None:
-        self._at += steps
+        self._step += steps
         self._renew()
         self.keep_draft()
 

@@ -115,7 +115,7 @@ def _note_y_up(robot: urdf_tree.UrdfRobot, meshes: Sequence[urdf_tree.Mesh], dia
     if meshes:
         others = f" and {len(meshes) - 1} other meshes say" if len(meshes) > 1 else " says"
         text = f"{Path(meshes[0].filename).name}{others} that y is up; they are drawn with z up, as RViz draws them"
-        diagnostics.note("y-up-mesh", text, robot.places.place(meshes[0].at, "filename"))
+        diagnostics.note("y-up-mesh", text, robot.places.place(meshes[0].ordinal, "filename"))
 
 
 def _surface(
@@ -128,7 +128,7 @@ def _surface(
     """Return the surface; None if it cannot be shown."""
     if not isinstance(geometry, urdf_tree.Mesh):
         return primitive(geometry)
-    place = robot.places.place(geometry.at, "filename")
+    place = robot.places.place(geometry.ordinal, "filename")
     try:
         path = resolver.resolve(geometry.filename, relative_to)
         return mesh_surface(path, "view").scaled(geometry.scale)
@@ -155,9 +155,9 @@ def _textured(
         for part in surface.undrawn:
             mesh = visual.geometry.filename if isinstance(visual.geometry, urdf_tree.Mesh) else ""
             message = f"'{mesh}' is drawn without {part}"
-            diagnostics.warning("unshown-texture", message, robot.places.place(visual.geometry.at))
+            diagnostics.warning("unshown-texture", message, robot.places.place(visual.geometry.ordinal))
         return surface if not surface.images else painted(surface)
-    place = robot.places.place(material.at)
+    place = robot.places.place(material.ordinal)
     if surface.uv is None:
         kind = type(visual.geometry).__name__.lower()
         reason = "the mesh has no texture coordinates" if kind == "mesh" else f"textures of a {kind} are not drawn"

@@ -95,7 +95,7 @@ class LivePanel:
         self._number, self._heard_at = -1, time.monotonic()
         self._listed: list[tuple[str, str]] = []
         self._stances: dict[tuple[str, str], dict[str, LiveStance]] = {}
-        self._lost = ""
+        self._problem = ""
         self._sliders: dict[str, SliderState] = {}
         with ui.element("div").style("overflow-y: auto; padding: 14px; gap: 8px").classes("beside"):
             ui.label(title).style("font-weight: 600; overflow-wrap: anywhere")
@@ -128,7 +128,7 @@ class LivePanel:
         found = self._robots.wait(self._number, 0.0)
         if found is not None:
             self._number, moment = found
-            self._set_lost("")
+            self._set_problem("")
             self._heard_at = time.monotonic()
             self._viewer.call("follow", live_moment(moment))
             self._clock.set_text(moment.label)
@@ -136,7 +136,7 @@ class LivePanel:
         if silence > STALE_S:
             shown = f"No update for {int(silence)} s: the robots are shown as last seen."
             told = "The node runs, but no joint states come." if self._is_described() else "Is the node running?"
-            self._set_lost(f"{shown} {told}")
+            self._set_problem(f"{shown} {told}")
 
     def _show_sliders(self) -> None:
         """Tell the page what has changed in the sliders, but nothing that a person has just moved there."""
@@ -182,9 +182,9 @@ class LivePanel:
             for line in lines:
                 ui.label(line).style("overflow-wrap: anywhere")
 
-    def _set_lost(self, text: str) -> None:
-        if text != self._lost:
-            self._lost = text
+    def _set_problem(self, text: str) -> None:
+        if text != self._problem:
+            self._problem = text
             self._viewer.call("setLost", text)
 
     def _find_simulators(self) -> None:

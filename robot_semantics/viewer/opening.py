@@ -238,7 +238,7 @@ def _recorded(path: Path, files: DescriptionPaths, problems: Diagnostics) -> _So
         urdf=Path(files.urdf) if files.urdf else None,
         srdf=Path(files.srdf) if files.srdf else None,
         options=files.options,
-        called=(files.name,) if files.name else (),
+        option_names=(files.name,) if files.name else (),
     )
     world = read_requested([path], [robot], Sampling())
     step_s = max(float_seconds(world.end_ns - world.start_ns) / MOST_MOMENTS, SHORTEST_STEP_S)
@@ -293,7 +293,7 @@ class _Actors:
         self._named: dict[str, RobotModel] = {}
         self._files: dict[int, tuple[Path | None, Path | None]] = {} if robot is None else {id(robot): (urdf, srdf)}
         self.by_name: dict[str, Actor] = {}
-        self.said: set[str] = set()
+        self.reported_models: set[str] = set()
 
     def give(self, given: DescriptionPaths) -> None:
         """Read the robot of a model."""
@@ -315,9 +315,9 @@ class _Actors:
             robot = known.get(model.name)
             if robot is not None:
                 self.by_name[model.name] = self.of(robot, model, path)
-            elif model.description is None and model.name not in self.said:
+            elif model.description is None and model.name not in self.reported_models:
                 # A description that cannot be used already has a message.
-                self.said.add(model.name)
+                self.reported_models.add(model.name)
                 message = f"model '{model.name}' is shown only as a frame: its description is not known"
                 self._diagnostics.warning("not-shown", message, SourcePlace(str(path), path=element_path(model)))
 
@@ -343,7 +343,7 @@ def _worlds(sources: Sequence[_Source], actors: _Actors, diagnostics: Diagnostic
     for source in sources:
         for state in source.states:
             actors.take(state, source)
-            moments.append(moment_of(source.path, state, actors.by_name, diagnostics, actors.said))
+            moments.append(moment_of(source.path, state, actors.by_name, diagnostics, actors.reported_models))
     if not moments:
         raise RobotSemanticsError(f"{first}: the series is empty")
     if not actors.by_name and not any(moment.frames for moment in moments):

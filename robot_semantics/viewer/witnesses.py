@@ -180,7 +180,7 @@ class CollisionWork:
                 for state in text.semantic.states:
                     with suppress(RobotSemanticsError):
                         q, _ = closed_pose(kinematics, with_state(space, state.group, state.name))
-                        place = text.semantic.places.place(state.at)
+                        place = text.semantic.places.place(state.ordinal)
                         pairs = poses.unusual(q, [joint.name for joint in state.joints])
                         problems += _pose_problems(robot, pairs, f"{state.group}/{state.name}", place)
         self._checked = version

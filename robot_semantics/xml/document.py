@@ -373,13 +373,13 @@ class XmlDocument:
             self.ordinals[new] = self.ordinals[old]
         return made
 
-    def at(self, element: etree._Element) -> int:
+    def ordinal(self, element: etree._Element) -> int:
         """Return the number of `element` in document order, as `SourceMap.place` takes it."""
         return self.ordinals[element]
 
     def place(self, element: etree._Element, attribute: str | None = None) -> SourcePlace:
         """Return the place of `element`, or of its `attribute`."""
-        return self.places.place(self.at(element), attribute)
+        return self.places.place(self.ordinal(element), attribute)
 
 
 class StreamedDocument(XmlDocument):
@@ -496,5 +496,5 @@ def _report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None
     if found:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         message = f"'{found[0]}'{more} looks like xacro that was not expanded; it is used as plain text"
-        place = document.places.place_finder(document.at(found[0].getparent()), found[0].attrname)
+        place = document.places.place_finder(document.ordinal(found[0].getparent()), found[0].attrname)
         diagnostics.warning("xacro-not-expanded", message, place)

@@ -90,7 +90,7 @@ class XmlText:
     def unit(self) -> str:
         """The indentation of one level, taken from the root's first child."""
         first = next(iter(self.root.iterchildren("*")), None)
-        indent = self._indent_of(self.document.at(first)) if first is not None else None
+        indent = self._indent_of(self.document.ordinal(first)) if first is not None else None
         return indent or DEFAULT_INDENT
 
     def edited(self, edits: Iterable[Edit]) -> XmlText:
@@ -110,10 +110,10 @@ class XmlText:
             return self
         return XmlText(_encoded(b"".join((*parts, self.utf8[last:])), self.original), self.source)
 
-    def attribute(self, at: int, name: str, value: str) -> Edit:
-        """Return the edit that sets an attribute of element `at`: in its old quotes, or new at the end of the tag."""
-        start, _ = self.places.span(at)
-        tag = self._start_tag(at)
+    def attribute(self, ordinal: int, name: str, value: str) -> Edit:
+        """Return the edit that sets an attribute of an element: in its old quotes, or new at the end of the tag."""
+        start, _ = self.places.span(ordinal)
+        tag = self._start_tag(ordinal)
         name_end = len(_TAG_NAME.match(tag).group())  # type: ignore[union-attr]  # a start tag has a name
         last = name_end
         for found in _ATTRIBUTE.finditer(tag, name_end):
@@ -138,9 +138,9 @@ class XmlText:
             last = found.end()
         return Edit(start + last, start + last, b"")
 
-    def removal(self, at: int) -> Edit:
-        """Return the edit that removes element `at`, and its line if the line has nothing else."""
-        start, end = self.places.span(at)
+    def removal(self, ordinal: int) -> Edit:
+        """Return the edit that removes element `ordinal`, and its line if the line has nothing else."""
+        start, end = self.places.span(ordinal)
         before, after = self._blank_before(start), self._blank_after(end)
         alone_before = before == 0 or self.utf8[before - 1 : before] == b"\n"
         line_end = re.compile(rb"\r?\n").match(self.utf8, after)
@@ -193,9 +193,9 @@ class XmlText:
             parts += (indent + first, *others)
         return "".join(self.newline + part for part in parts)
 
-    def _indent_of(self, at: int) -> str | None:
-        """Return the white space before element `at` if the element begins its line, else None."""
-        start, _ = self.places.span(at)
+    def _indent_of(self, ordinal: int) -> str | None:
+        """Return the white space before element `ordinal` if the element begins its line, else None."""
+        start, _ = self.places.span(ordinal)
         before = self._blank_before(start)
         if before and self.utf8[before - 1 : before] != b"\n":
             return None
@@ -211,8 +211,8 @@ class XmlText:
             offset += 1
         return offset
 
-    def _start_tag(self, at: int) -> bytes:
-        start, _ = self.places.span(at)
+    def _start_tag(self, ordinal: int) -> bytes:
+        start, _ = self.places.span(ordinal)
         return self.utf8[start : start_tag_end(self.utf8, start)]
 
 

@@ -124,7 +124,7 @@ def _first_uses(document: XmlDocument) -> dict[str, int]:
         is_element = isinstance(found, etree._Element)
         name, element = (found.tag, found) if is_element else (found.attrname, found.getparent())
         prefix = name.removeprefix(f"{{{UNDECLARED_NAMESPACE}").partition("}")[0]
-        first.setdefault(unquote(prefix), document.at(element))
+        first.setdefault(unquote(prefix), document.ordinal(element))
     return first
 
 

@@ -140,7 +140,7 @@ class Child:
         keyed: True if its value is a name-value pair; the field maps names to values.
         required: True if the parent is meaningless without it.
         vital: True if an invalid child makes the parent invalid; a missing child does not.
-        at: field for the child's number in the document, if any.
+        ordinal: field for the child's number in the document, if any.
         default: value of the field without this child, if it is not None and is still written.
         json: its key in JSON; by default the field's name.
         quantity: how operations on values treat the field, in terms of the format.
@@ -152,7 +152,7 @@ class Child:
     keyed: bool = False
     required: bool = False
     vital: bool = False
-    at: str = ""
+    ordinal: str = ""
     default: object = None
     json: str = ""
     quantity: Any = None
@@ -175,14 +175,14 @@ class CheckedReader(Protocol):
     keeper: ForeignKeeper[Any]
     faulty: set[str]
 
-    def missing(self, tag: str, attribute: str, at: int) -> None:
+    def missing(self, tag: str, attribute: str, ordinal: int) -> None:
         """Report a missing required attribute."""
 
     def error(
         self,
         code: str,
         message: str,
-        at: int,
+        ordinal: int,
         attribute: str | None = None,
         *,
         name: str | None = None,
@@ -194,7 +194,7 @@ class CheckedReader(Protocol):
         self,
         code: str,
         message: str,
-        at: int,
+        ordinal: int,
         attribute: str | None = None,
         *,
         name: str | None = None,
@@ -217,7 +217,7 @@ class Element:
         fields: returns an object that has the fields as attributes; None if the value has them.
         choice: name of the choice if the element has exactly one of its children.
         keeps: True if unknown content is kept with its own value; else with the value of the surrounding element.
-        numbered: True if the field ``at`` is the element's number in its document.
+        numbered: True if the field ``ordinal`` is the element's number in its document.
         whole: True if an invalid attribute makes the element invalid; else only the attribute is omitted.
         partial: True if the element is used despite an invalid vital child, if all required items exist.
         check: checks the fields together; called with the reader, the fields and the element's number. It may change

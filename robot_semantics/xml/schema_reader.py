@@ -63,7 +63,7 @@ class ProblemReporter:
     def __init__(self, document: XmlDocument, table: FormatTable[object], found: Diagnostics) -> None:
         self.document = document
         self.table = table
-        self.found = found
+        self.diagnostics = found
         self.keeper: ForeignKeeper[Any] = NoForeignKeeper() if table.keeper is None else table.keeper(document)
         self.silenced: set[etree._Element] = set()
 
@@ -180,7 +180,9 @@ class ProblemReporter:
         valid: Collection[str] = (),
     ) -> None:
         """Report an error at an element or its attribute; `name` and `valid` as in `Diagnostics.error`."""
-        self.found.error(code, message, self.document.places.place_finder(number, attribute), name=name, valid=valid)
+        self.diagnostics.error(
+            code, message, self.document.places.place_finder(number, attribute), name=name, valid=valid
+        )
 
     def warning(
         self,
@@ -193,7 +195,9 @@ class ProblemReporter:
         valid: Collection[str] = (),
     ) -> None:
         """Report a warning at an element or its attribute; `name` and `valid` as in `Diagnostics.error`."""
-        self.found.warning(code, message, self.document.places.place_finder(number, attribute), name=name, valid=valid)
+        self.diagnostics.warning(
+            code, message, self.document.places.place_finder(number, attribute), name=name, valid=valid
+        )
 
     def _as_unknown(
         self, code: str, message: str, at: int, *, name: str | None = None, valid: Collection[str] = ()
@@ -268,7 +272,7 @@ class TableReader(ProblemReporter, Generic[Root]):
             raise DescriptionError(own)
         value = self.read_whole(root, self.plan())
         if value is None or value is LEFT_OUT:
-            raise DescriptionError(self.found)
+            raise DescriptionError(self.diagnostics)
         return cast("Root", value)
 
     def plan(self) -> ElementPlan:
@@ -279,7 +283,7 @@ class TableReader(ProblemReporter, Generic[Root]):
         """Return the value of an element that is read alone, with its whole content."""
         document = self.document
         # In an unchanged tree the walk gives the numbers in order; to look each number up takes 7 % longer.
-        self._numbers = iter([document.at(part) for part in node.iter("*")]) if document.changed else count()
+        self._numbers = iter([document.ordinal(part) for part in node.iter("*")]) if document.changed else count()
         return self.read(node, plan, [], next(self._numbers))
 
     def _pass_over(self, node: etree._Element) -> None:
@@ -316,7 +320,7 @@ class TableReader(ProblemReporter, Generic[Root]):
         if plan.make is None:
             return values.get("")
         if plan.numbered:
-            values["at"] = number
+            values["ordinal"] = number
         return plan.make(**values)
 
     def _content(
@@ -419,28 +423,28 @@ class TableReader(ProblemReporter, Generic[Root]):
             tag = child.tag
             if tag in children:
                 child_plan, below = children[tag]
-                field, child_at = child_plan.field, next(numbers)
+                field, child_ordinal = child_plan.field, next(numbers)
                 if field in values and not child_plan.many:
-                    self.duplicate(child, child_at, plan, content, len(order))
+                    self.duplicate(child, child_ordinal, plan, content, len(order))
                     self._pass_over(child)
                 else:
                     # Hot path: most of a world state is elements with only a row of numbers. Without `quick`, reading
                     # takes 20 % longer.
                     value = LEFT_OUT if below.quick is None else below.quick(child)
                     if value is LEFT_OUT:
-                        value = self.read(child, below, content, child_at)
+                        value = self.read(child, below, content, child_ordinal)
                     if value is None or value is LEFT_OUT:
                         good = _without_value(child_plan, values, is_error=value is LEFT_OUT) and good
                     elif child_plan.keyed:
-                        self._entry(value, child_at, below, field, values)
+                        self._entry(value, child_ordinal, below, field, values)
                     else:
                         if child_plan.many:
                             many: list[object] = values.setdefault(field, [])  # type: ignore[assignment]  # made here
                             many.append(value)
                         else:
                             values[field] = value
-                            if child_plan.at:
-                                values[child_plan.at] = child_at
+                            if child_plan.ordinal:
+                                values[child_plan.ordinal] = child_ordinal
                         order.append(below.tag)
             else:
                 self._unknown_child(child, plan, values, content, len(order))
@@ -529,12 +533,12 @@ class Mention(NamedTuple):
 
     Attributes:
         reference: the place in the format's table.
-        at: number of the element in its document.
+        ordinal: number of the element in its document.
         name: the value of the attribute, without surrounding white space.
     """
 
     reference: Reference
-    at: int
+    ordinal: int
     name: str
 
     @property

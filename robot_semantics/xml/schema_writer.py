@@ -90,7 +90,7 @@ class _Writer:
     def __init__(self, table: FormatTable[object], source: str, found: Diagnostics) -> None:
         self._table = table
         self._source = source
-        self._found = found
+        self._diagnostics = found
         self._lines: list[str] = []
         self._path: list[tuple[str, object]] = []
 
@@ -184,7 +184,7 @@ class _Writer:
     def _error(self, code: str, message: str, where: str) -> None:
         (root, _), *others = self._path or [(self._table.root.tag, None)]
         path = f"/{root}" + "".join(f"/{tag}{_name(value)}" for tag, value in others)
-        self._found.error(code, message, SourcePlace(self._source, path=path + where))
+        self._diagnostics.error(code, message, SourcePlace(self._source, path=path + where))
 
 
 def _name(value: object) -> str:

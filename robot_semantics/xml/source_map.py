@@ -80,49 +80,49 @@ class SourceMap:
         offset = sum(len(line) + 1 for line in lines[: line - 1]) + len(before.encode())
         return max(bisect_right(self.offsets, offset) - 1, 0)
 
-    def place_finder(self, at: int, attribute: str | None = None) -> Callable[[], SourcePlace]:
+    def place_finder(self, ordinal: int, attribute: str | None = None) -> Callable[[], SourcePlace]:
         """Return a function that computes `place` when called: a problem that is never read needs no place."""
-        return partial(self.place, at, attribute)
+        return partial(self.place, ordinal, attribute)
 
-    def place_of_first(self, at: int, attributes: Iterable[str]) -> SourcePlace:
-        """Return the place of the first of `attributes` that the tag of element `at` has; else the place of the tag."""
-        has = self._index.has if 0 <= at < len(self._index.offset) else lambda *_: False
-        return self.place(at, next((attribute for attribute in attributes if has(at, attribute)), None))
+    def place_of_first(self, ordinal: int, attributes: Iterable[str]) -> SourcePlace:
+        """Return the place of the first of `attributes` that the tag of an element has; else the place of the tag."""
+        has = self._index.has if 0 <= ordinal < len(self._index.offset) else lambda *_: False
+        return self.place(ordinal, next((attribute for attribute in attributes if has(ordinal, attribute)), None))
 
-    def first_child(self, at: int, tag: str) -> int | None:
-        """Return the number of the first child of element `at` with this tag and prefix; None without such a child."""
-        return self._index.first_child(at, tag) if 0 <= at < len(self._index.offset) else None
+    def first_child(self, ordinal: int, tag: str) -> int | None:
+        """Return the number of the first child of an element with this tag and prefix; None without such a child."""
+        return self._index.first_child(ordinal, tag) if 0 <= ordinal < len(self._index.offset) else None
 
-    def verbatim(self, at: int) -> str:
-        """Return the text of element number `at`, unchanged, from its first to its last character."""
-        start, end = self.span(at)
+    def verbatim(self, ordinal: int) -> str:
+        """Return the text of element number `ordinal`, unchanged, from its first to its last character."""
+        start, end = self.span(ordinal)
         return self.text[start:end].decode()
 
-    def span(self, at: int) -> tuple[int, int]:
-        """Return the first and one-past-last byte of element number `at` in the UTF-8 text."""
-        return self._index.offset[at], self._index.end(at)
+    def span(self, ordinal: int) -> tuple[int, int]:
+        """Return the first and one-past-last byte of element number `ordinal` in the UTF-8 text."""
+        return self._index.offset[ordinal], self._index.end(ordinal)
 
-    def attribute_offset(self, at: int, attribute: str) -> int:
-        """Return the first byte of an attribute's name in the tag of element `at`; of the tag if it has no such
+    def attribute_offset(self, ordinal: int, attribute: str) -> int:
+        """Return the first byte of an attribute's name in the tag of element `ordinal`; of the tag if it has no such
         attribute.
         """
-        return self._index.attribute(at, attribute.encode())
+        return self._index.attribute(ordinal, attribute.encode())
 
-    def value_span(self, at: int, attribute: str) -> tuple[int, int] | None:
-        """Return the first and one-past-last byte of an attribute's value; None if element `at` has none."""
-        return self._index.value(at, attribute.encode())
+    def value_span(self, ordinal: int, attribute: str) -> tuple[int, int] | None:
+        """Return the first and one-past-last byte of an attribute's value; None if element `ordinal` has none."""
+        return self._index.value(ordinal, attribute.encode())
 
     @property
     def offsets(self) -> list[int]:
         """The first byte of every element in the UTF-8 text, by number."""
         return self._index.offset
 
-    def inner_span(self, at: int) -> tuple[int, int]:
-        """Return the first and one-past-last byte of the content between the tags of element number `at`.
+    def inner_span(self, ordinal: int) -> tuple[int, int]:
+        """Return the first and one-past-last byte of the content between the tags of element number `ordinal`.
 
         For an empty-element tag, both are the end of the element.
         """
-        return self._index.inner(at)
+        return self._index.inner(ordinal)
 
 
 class Lines:
@@ -150,7 +150,7 @@ class Lines:
     def _blocks(self) -> list[int]:
         """Continuation bytes before each block, computed once: a line may be long and have many problems."""
         blocks = range(0, len(self._text), _BLOCK)
-        return [0, *accumulate(_continuation_count(self._text[at : at + _BLOCK]) for at in blocks)]
+        return [0, *accumulate(_continuation_count(self._text[block : block + _BLOCK]) for block in blocks)]
 
 
 def _continuation_count(text: bytes) -> int:
@@ -186,9 +186,9 @@ class PartPlaces(SourceMap):
         self._whole = whole
         self._first = first
 
-    def place(self, at: int, attribute: str | None = None) -> SourcePlace:
-        """Return the place of element number `at` of the part in the whole text."""
-        return self._whole.place(self._first + at if min(self._first, at) >= 0 else -1, attribute)
+    def place(self, ordinal: int, attribute: str | None = None) -> SourcePlace:
+        """Return the place of element number `ordinal` of the part in the whole text."""
+        return self._whole.place(self._first + ordinal if min(self._first, ordinal) >= 0 else -1, attribute)
 
 
 class ElementIndex:
@@ -216,45 +216,45 @@ class ElementIndex:
                 self.offset.append(start)
                 self._end_tag.append(-1)
 
-    def attribute(self, at: int, name: bytes) -> int:
-        """Return the offset of attribute `name` in the start tag of element `at`; of the tag if it has no such
+    def attribute(self, ordinal: int, name: bytes) -> int:
+        """Return the offset of attribute `name` in the start tag of element `ordinal`; of the tag if it has no such
         attribute.
         """
-        found = self._attributes(at).get(name)
-        return self.offset[at] if found is None else found.start(1)
+        found = self._attributes(ordinal).get(name)
+        return self.offset[ordinal] if found is None else found.start(1)
 
-    def value(self, at: int, name: bytes) -> tuple[int, int] | None:
-        """Return the first and one-past-last byte between the quotes of attribute `name` of element `at`, if any."""
-        found = self._attributes(at).get(name)
+    def value(self, ordinal: int, name: bytes) -> tuple[int, int] | None:
+        """Return the first and one-past-last byte between the quotes of attribute `name` of an element, if any."""
+        found = self._attributes(ordinal).get(name)
         return None if found is None else (found.start(2) + 1, found.end(2) - 1)
 
-    def has(self, at: int, name: str) -> bool:
-        """Return True if the start tag of element `at` has the attribute `name`."""
-        return name.encode() in self._attributes(at)
+    def has(self, ordinal: int, name: str) -> bool:
+        """Return True if the start tag of element `ordinal` has the attribute `name`."""
+        return name.encode() in self._attributes(ordinal)
 
-    def _attributes(self, at: int) -> dict[bytes, re.Match[bytes]]:
-        if self._last_tag[0] != at:
-            offset = self.offset[at]
+    def _attributes(self, ordinal: int) -> dict[bytes, re.Match[bytes]]:
+        if self._last_tag[0] != ordinal:
+            offset = self.offset[ordinal]
             found = _ATTRIBUTE.finditer(self._text, offset, start_tag_end(self._text, offset))
-            self._last_tag = (at, {match.group(1): match for match in found})
+            self._last_tag = (ordinal, {match.group(1): match for match in found})
         return self._last_tag[1]
 
-    def end(self, at: int) -> int:
-        """Return the offset one past the last byte of element `at`."""
-        start, closed = self._start_tag_end(at)
-        return start if closed else self._text.index(b">", self._end_tag[at]) + 1
+    def end(self, ordinal: int) -> int:
+        """Return the offset one past the last byte of element `ordinal`."""
+        start, closed = self._start_tag_end(ordinal)
+        return start if closed else self._text.index(b">", self._end_tag[ordinal]) + 1
 
-    def inner(self, at: int) -> tuple[int, int]:
-        """Return the offsets of the content between the tags of element `at`."""
-        start, closed = self._start_tag_end(at)
-        return (start, start) if closed else (start, self._end_tag[at])
+    def inner(self, ordinal: int) -> tuple[int, int]:
+        """Return the offsets of the content between the tags of element `ordinal`."""
+        start, closed = self._start_tag_end(ordinal)
+        return (start, start) if closed else (start, self._end_tag[ordinal])
 
-    def _start_tag_end(self, at: int) -> tuple[int, bool]:
+    def _start_tag_end(self, ordinal: int) -> tuple[int, bool]:
         """Return the end of the start tag, and True for an empty-element tag.
 
         expat reports the end of an element at the start of its end tag, but behind an empty-element tag.
         """
-        end = start_tag_end(self._text, self.offset[at])
+        end = start_tag_end(self._text, self.offset[ordinal])
         return end, self._text[end - 2 : end] == b"/>"
 
     def path(self, number: int) -> str:
@@ -295,9 +295,9 @@ class ElementIndex:
                 numbers[child] = seen[tag, name]
         return numbers
 
-    def first_child(self, at: int, tag: str) -> int | None:
-        """Return the first child of element `at` with the tag."""
-        return next((child for child in self._children(at) if self._tag_and_name(child)[0] == tag), None)
+    def first_child(self, ordinal: int, tag: str) -> int | None:
+        """Return the first child of element `ordinal` with the tag."""
+        return next((child for child in self._children(ordinal) if self._tag_and_name(child)[0] == tag), None)
 
     def _children(self, parent: int) -> list[int]:
         return self._by_parent.get(parent, [])
@@ -310,9 +310,9 @@ class ElementIndex:
             children[parent].append(element)
         return children
 
-    def _tag_and_name(self, at: int) -> tuple[str, str | None]:
-        tag = _NAME.match(self._text, self.offset[at] + 1)
-        name = self._attributes(at).get(b"name")
+    def _tag_and_name(self, ordinal: int) -> tuple[str, str | None]:
+        tag = _NAME.match(self._text, self.offset[ordinal] + 1)
+        name = self._attributes(ordinal).get(b"name")
         return (
             tag.group().decode() if tag else "",
             None if name is None else html.unescape(name.group(2)[1:-1].decode()),
@@ -321,7 +321,7 @@ class ElementIndex:
 
 def start_tag_end(text: bytes, start: int) -> int:
     """Return the offset one past the tag that begins at `start` of a well-formed text."""
-    at = start
-    while (found := _TAG_MARK.search(text, at)) is not None and found.group() != b">":
-        at = text.find(found.group(), found.end()) + 1
+    ordinal = start
+    while (found := _TAG_MARK.search(text, ordinal)) is not None and found.group() != b">":
+        ordinal = text.find(found.group(), found.end()) + 1
     return start if found is None else found.end()

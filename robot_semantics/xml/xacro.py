@@ -85,7 +85,7 @@ class XacroOptions:
         foreign: True if another file names the file; then only a regular file is read.
         megabytes: memory limit beyond the needs of Python itself [MB]; by default 1024, or the value of
             `MEMORY_VARIABLE`.
-        asked: the arguments that the expanded files have declared or used.
+        argument_names: the arguments that the expanded files have declared or used.
     """
 
     expand: bool | None = None
@@ -93,7 +93,7 @@ class XacroOptions:
     seconds: float = field(default_factory=_seconds)
     megabytes: int = field(default_factory=_megabytes)
     foreign: bool = False
-    asked: set[str] = field(default_factory=set, compare=False)
+    argument_names: set[str] = field(default_factory=set, compare=False)
 
     @classmethod
     def of(cls, xacro: XacroOptions | bool | None, arguments: Mapping[str, str] | None = None) -> XacroOptions:
@@ -127,10 +127,10 @@ class ExpandedPlaces(SourceMap):
         self._origins = origins
         self._files = files
 
-    def place(self, at: int, attribute: str | None = None) -> SourcePlace:
-        """Return the place of element number `at` in its original file, with its path in the expanded text."""
-        expanded = super().place(at, attribute)
-        origin = self._origins[at] if 0 <= at < len(self._origins) else None
+    def place(self, ordinal: int, attribute: str | None = None) -> SourcePlace:
+        """Return the place of element number `ordinal` in its original file, with its path in the expanded text."""
+        expanded = super().place(ordinal, attribute)
+        origin = self._origins[ordinal] if 0 <= ordinal < len(self._origins) else None
         if origin is None:
             return SourcePlace(self.source, path=expanded.path)
         file, number = origin
@@ -179,8 +179,10 @@ def expand_xacro(
     how = xacro or XacroOptions()
     expansion = _Expansion(str(path), find_package)
     text = expansion.run(how)
-    how.asked.update(expansion.asked)
-    unused = {name: did_you_mean(name, expansion.asked) for name in sorted(set(how.arguments) - how.asked)}
+    how.argument_names.update(expansion.argument_names)
+    unused = {
+        name: did_you_mean(name, expansion.argument_names) for name in sorted(set(how.arguments) - how.argument_names)
+    }
     expanded = parse_xml(text, str(path), forgiving=True)
     if next(expanded.root.iterchildren("*"), None) is None:
         _refuse_definitions(expansion.files)
@@ -222,13 +224,13 @@ class _Expansion:
     Attributes:
         files: the files read.
         odd_bytes: the bytes in them that no XML has.
-        asked: the arguments that these files declare or use.
+        argument_names: the arguments that these files declare or use.
     """
 
     def __init__(self, path: str, find_package: FindPackage | None) -> None:
         self.files: list[SourceMap] = []
         self.odd_bytes: tuple[OddBytes, ...] = ()
-        self.asked: frozenset[str] = frozenset()
+        self.argument_names: frozenset[str] = frozenset()
         self._path = path
         self._find_package = find_package
         self._refused: DescriptionError | None = None
@@ -273,7 +275,7 @@ class _Expansion:
                     pipe.close()  # type: ignore[union-attr]  # both are pipes
             process.wait()
         if "done" in result:
-            self.asked = frozenset(result["asked"])
+            self.argument_names = frozenset(result["asked"])
             return str(result["done"])
         code, reason, place = "xacro-limit", "", SourcePlace(self._path)
         if late.is_set() or ended_by_time(process.returncode):
@@ -385,7 +387,7 @@ def _without_marks(document: XmlDocument, files: list[SourceMap], unused: Mappin
         else:
             # Elements made by a macro have no place: use the place of the parent.
             parent = element.getparent()
-            origins.append(origins[document.at(parent)] if parent is not None else None)
+            origins.append(origins[document.ordinal(parent)] if parent is not None else None)
     text = etree.tostring(document.root.getroottree(), encoding="utf-8")
     places = ExpandedPlaces(document.places.source, text, origins, files)
     return XmlDocument(document.root, places, document.undeclared_prefixes, unused_arguments=unused)

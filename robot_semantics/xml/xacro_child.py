@@ -169,7 +169,7 @@ def main() -> None:
     try:
         arguments = _Arguments(request["arguments"])
         text = xacro.process_file(request["path"], mappings=arguments).toxml()
-        result = {"done": text, "asked": sorted(arguments.asked)}
+        result = {"done": text, "asked": sorted(arguments.used_names)}
     except BaseException as error:  # noqa: BLE001  # An expression may raise anything: a problem of the document.
         unlimit_this_process()
         result = {"memory": True} if _is_of(error, MemoryError) else {"failed": _failure(error, xacro, position)}
@@ -180,19 +180,19 @@ class _Arguments(dict[str, str]):
     """The given arguments; xacro adds arguments with a default.
 
     Attributes:
-        asked: the names that the file declares or uses.
+        used_names: the names that the file declares or uses.
     """
 
     def __init__(self, given: dict[str, str]) -> None:
         super().__init__(given)
-        self.asked: set[str] = set()
+        self.used_names: set[str] = set()
 
     def __contains__(self, name: object) -> bool:
-        self.asked.add(str(name))
+        self.used_names.add(str(name))
         return super().__contains__(name)
 
     def __getitem__(self, name: str) -> str:
-        self.asked.add(name)
+        self.used_names.add(name)
         return super().__getitem__(name)
 
 

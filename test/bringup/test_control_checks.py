@@ -191,7 +191,7 @@ def test_a_block_that_comes_from_another_text_has_the_whole_source_as_its_place(
     robot = robot_from_text(ROBOT.replace("{}", control("<jont/>"), 1))
     (extra,) = robot.urdf.extras
     assert "jont" in extra.xml
-    extra.at = -1
+    extra.ordinal = -1
     diagnostics = Diagnostics()
     check_control(robot, diagnostics)
     assert [(problem.code, problem.place.line) for problem in diagnostics] == [("unknown-element", 0)]

@@ -143,12 +143,12 @@ def test_a_joint_is_known_when_all_its_variables_are() -> None:
 
 def test_a_default_position_is_known_for_tf_but_not_measured() -> None:
     buffer = empty(np.arange(10.0))
-    assert buffer.known.all()
+    assert buffer.is_known.all()
     assert not buffer.measured.any()
     put(buffer, ["a", "w/trans_x"], [1.0, 2.0])
     # The followers of a measured leader are measured; of the virtual joint one variable of seven is.
     assert buffer.measured.tolist() == [False, True, False, True]
-    assert buffer.known.all()
+    assert buffer.is_known.all()
 
 
 def test_another_buffer_takes_what_was_measured_and_keeps_its_own_defaults() -> None:
@@ -194,7 +194,7 @@ def test_values_are_copied_by_the_names_of_joints_with_their_times() -> None:
     equal(after.received_ns[:3], before.received_ns[[A, M, B]])
     assert after.received_ns[3] == NEVER_NS
     assert after.measured.tolist() == [True, True, True, False]
-    assert after.known.tolist() == [True, True, True, False]
+    assert after.is_known.tolist() == [True, True, True, False]
 
 
 def test_a_copied_mimic_joint_with_another_rule_follows_a_measured_leader() -> None:

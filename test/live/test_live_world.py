@@ -209,7 +209,7 @@ def test_a_root_link_called_world_is_a_link_and_not_the_world(joint: str) -> Non
     own = RootStatement(RootCandidate(RootSource.VIRTUAL_JOINT, "v", WORLD), at)
     known, stamps = np.ones(len(space.joints), np.bool_), np.full(len(space.joints), NOW_NS)
     parent, said = (WORLD, (own,)) if joint else ("", ())
-    robot = RobotSample("ur", model, space, q, v, v, known, stamps, parent, "", said=said)
+    robot = RobotSample("ur", model, space, q, v, v, known, stamps, parent, "", statements=said)
     world = taken(robot, camera={"world": heard((3.0, 0.0, 0.0))}, cup={"arm": heard((0.0, 0.0, 1.0))})
     resolved = resolve_frames(world.state)
     np.testing.assert_allclose(resolved.pose("ur"), matrix((at[0], at[1], 0.0), 0.0), atol=1e-12)

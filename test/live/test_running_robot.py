@@ -53,7 +53,7 @@ def test_a_parameter_gives_a_fixed_root_its_position_and_its_yaw(kind: str, posi
     model = robot_from_text(URDF, f'<robot name="r">{joint}</robot>')
     robot = RunningRobot("r", model, RobotSettings(virtual_joints=MappingProxyType({"w": settings})))
     np.testing.assert_allclose(robot.values.positions[: len(positions)], positions, atol=1e-15)
-    assert robot.values.known[0]
+    assert robot.values.is_known[0]
 
 
 def test_a_reset_that_a_second_publisher_shows_later_keeps_the_values_of_the_first() -> None:

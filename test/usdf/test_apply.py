@@ -188,7 +188,7 @@ def test_joints_follow_from_links_alone_and_are_said_to() -> None:
     assert sorted(result.positions.round(9).tolist()) == sorted(space.values()), by_name
     assert not result.refused
     assert all(entry.derived for entry in result.items if entry.kind == "joint")
-    assert result.kept == ()
+    assert result.kept_joints == ()
 
 
 def test_links_that_no_joint_explains_are_refused_with_the_distance() -> None:
@@ -197,7 +197,7 @@ def test_links_that_no_joint_explains_are_refused_with_the_distance() -> None:
     off = replace(lower, pose=replace(lower.pose, xyz_rpy=(*lower.pose.xyz_rpy[:2], 1.5, *lower.pose.xyz_rpy[3:])))
     result = applied(ModelState("arm", links=(upper, off, finger)), robot())
     assert "0.5 m" in item(result, "joint", "elbow")
-    assert "elbow" in result.kept
+    assert "elbow" in result.kept_joints
     assert any(entry.kind == "link" and entry.name == "lower" for entry in result.refused)
 
 
@@ -213,7 +213,7 @@ def test_what_is_neither_stated_nor_follows_stays_and_is_listed() -> None:
     present = np.array([0.0, 0.4, 0.0, 0.0])
     result = apply_model_state(model, resolve_frames(WorldState(models=(model,))), robot(), positions=present)
     assert result.positions[1] == 0.4
-    assert set(result.kept) == {"elbow", "grip", "follow"}
+    assert set(result.kept_joints) == {"elbow", "grip", "follow"}
     assert np.isnan(result.velocities[1:]).all()
     assert result.velocities[0] == 0.1
     assert not result.refused
@@ -268,7 +268,7 @@ def test_a_joint_that_links_put_beyond_its_limits_is_refused_as_if_it_were_state
     model = ModelState("arm", links=(link,))
     result = applied(model, robot())
     assert item(result, "joint", "shoulder").endswith("the position 2.5 lies outside the limits -2 to 2")
-    assert "shoulder" in result.kept
+    assert "shoulder" in result.kept_joints
     assert item(result, "link", "upper").startswith("refused")
     # A state that says which robot it was taken of was there.
     taken = applied(replace(model, urdf_sha256=model_digest(robot())), robot())

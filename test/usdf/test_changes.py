@@ -54,7 +54,7 @@ def codes(error: pytest.ExceptionInfo[DescriptionError]) -> list[str]:
 
 def test_merged_worlds_have_everything_once() -> None:
     a = WorldState("w", (ModelState("a", "odom"),), (ODOM,), 5, foreign=("<!-- a -->",))
-    b = WorldState(None, (ModelState("b", "odom"),), (replace(ODOM, at=9),), None, (EngineState("e", "1"),))
+    b = WorldState(None, (ModelState("b", "odom"),), (replace(ODOM, ordinal=9),), None, (EngineState("e", "1"),))
     both = WorldState("w", (*a.models, *b.models), (ODOM,), 5, b.engines, a.foreign)
     assert merge_states([a, b]) == both
     assert merge_states([both, both]) == both

@@ -78,7 +78,7 @@ CHANGES: dict[type, dict[str, Any]] = {
         "foreign": OTHER_FOREIGN,
     },
 }
-PARTS = {"name", "models", "frames", "links", "joints", "engines", "at"}
+PARTS = {"name", "models", "frames", "links", "joints", "engines", "ordinal"}
 """Names, items with their own row, and the place in a document."""
 
 

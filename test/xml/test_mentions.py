@@ -21,7 +21,7 @@ def test_names_are_found_at_the_places_of_the_table_only() -> None:
       <link name="not-in-a-group"/>
     </robot>"""
     found = [
-        (mention.at, mention.attribute, mention.name)
+        (mention.ordinal, mention.attribute, mention.name)
         for mention in mentions(parse_xml(text, "t"), SRDF_REFERENCES["link"])
     ]
     assert found == [(2, "name", "a"), (4, "base_link", "c")]

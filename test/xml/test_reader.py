@@ -54,7 +54,7 @@ def test_verbatim_is_the_text_from_the_first_to_the_last_character(seed: int) ->
     elements = list(document.root.iter("*"))
     assert len(elements) == len(expected)
     for at, element in enumerate(elements):
-        assert document.at(element) == at
+        assert document.ordinal(element) == at
         assert document.places.verbatim(at) == expected[at]
         start, end = document.places.span(at)
         assert document.places.text[start:end].decode() == expected[at]

@@ -36,7 +36,7 @@ def test_a_value_has_every_field_of_its_table_and_no_other_is_missing(
     fields = {field.name: field for field in dataclasses.fields(made)}
     given = {attribute.field: attribute.required for attribute in element.attributes.values()}
     given |= {child.field: child.required for child in element.children.values()}
-    given |= {child.at: False for child in element.children.values() if child.at}
+    given |= {child.ordinal: False for child in element.children.values() if child.ordinal}
     given |= {element.text_field: True} if element.text is not None else {}
     assert given.keys() <= fields.keys()
     for name, field in fields.items():
@@ -50,4 +50,4 @@ def test_a_value_cannot_be_changed(table: FormatTable[object], element: Element)
     assert isinstance(made, type)
     value: Any = object.__new__(made)
     with pytest.raises(dataclasses.FrozenInstanceError):
-        value.at = 3
+        value.ordinal = 3

@@ -188,7 +188,8 @@ def _without_if_said_already(text: XmlText, number: int) -> list[Edit]:
     """Return the edit that removes an element with the same words as an earlier one."""
     element = text.document.elements[number]
     before = (
-        text.places.verbatim(text.document.at(other)) for other in element.itersiblings(element.tag, preceding=True)
+        text.places.verbatim(text.document.ordinal(other))
+        for other in element.itersiblings(element.tag, preceding=True)
     )
     return [text.removal(number)] if text.places.verbatim(number) in before else []
 
@@ -200,13 +201,13 @@ def _moved_out(text: XmlText, element: int) -> list[Edit]:
     while (above := carrier.getparent()) is not None and above is not root:
         carrier = above
     strays = [
-        text.document.at(child)
+        text.document.ordinal(child)
         for child in carrier.iterchildren(etree.Element)
         if str(child.tag) in _OF_THE_ROOT and str(child.tag) not in _ELSEWHERE
     ]
     if carrier is root or element not in strays:
         return []
-    start, end = text.places.span(text.document.at(carrier))
+    start, end = text.places.span(text.document.ordinal(carrier))
     rest, last = b"", start
     for stray in strays:
         removed = text.removal(stray)

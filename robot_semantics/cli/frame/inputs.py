@@ -201,7 +201,7 @@ def add_xacro_arguments(parser: argparse.ArgumentParser) -> None:
 def xacro_of(arguments: argparse.Namespace) -> XacroOptions:
     """Return the xacro options of the command line."""
     expand = True if arguments.xacro else None
-    return XacroOptions(expand, arguments.xacro_arguments, asked=arguments.xacro_asked)
+    return XacroOptions(expand, arguments.xacro_arguments, argument_names=arguments.xacro_asked)
 
 
 def add_package_argument(parser: argparse.ArgumentParser) -> None:

@@ -93,12 +93,12 @@ def _place(place: SourcePlace, origins: Sequence[WorldFile], numbers: Sequence[d
 
 def _numbers(state: WorldState) -> dict[str, int]:
     """Return the numbers of a state's elements by path."""
-    numbers = {ROOT: state.at}
-    numbers.update((element_path(body), body.at) for body in state.bodies)
-    numbers.update((element_path(engine), engine.at) for engine in state.engines)
+    numbers = {ROOT: state.ordinal}
+    numbers.update((element_path(body), body.ordinal) for body in state.bodies)
+    numbers.update((element_path(engine), engine.ordinal) for engine in state.engines)
     for model in state.models:
-        numbers.update((element_path(link, element_path(model)), link.at) for link in model.links)
-        numbers.update((element_path(joint, element_path(model)), joint.at) for joint in model.joints)
+        numbers.update((element_path(link, element_path(model)), link.ordinal) for link in model.links)
+        numbers.update((element_path(joint, element_path(model)), joint.ordinal) for joint in model.joints)
     return numbers
 
 

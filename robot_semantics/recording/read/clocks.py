@@ -135,14 +135,14 @@ class _SenderRows:
     """The messages of one sender, in their groups.
 
     Attributes:
-        kept: for each place, the kept rows; places with all rows are missing.
+        masks: for each place, the kept rows; places with all rows are missing.
     """
 
     kind: Stream
     topic: str
     names: tuple[str, ...]
     places: list[_Place] = field(default_factory=list)
-    kept: dict[_Place, BoolArray] = field(default_factory=dict)
+    masks: dict[_Place, BoolArray] = field(default_factory=dict)
 
     def times(self, pieces: Pieces) -> tuple[IntArray, IntArray, IntArray]:
         """Return the log times and stamps (n,) of its kept messages [ns], in order of arrival, and their rows."""
@@ -150,14 +150,14 @@ class _SenderRows:
         logs = np.concatenate([np.asarray(part["log"]) for part, _ in parts])
         stamps = np.concatenate([_stamps(part, place.column) for part, place in parts])
         rows = np.arange(len(logs))
-        if self.kept:
+        if self.masks:
             rows = np.flatnonzero(np.concatenate([self._mask(pieces, place) for place in self.places]))
         order = rows[np.argsort(logs[rows], kind="stable")]
         return logs[order], stamps[order], order
 
     def _mask(self, pieces: Pieces, place: _Place) -> BoolArray:
         whole = np.ones(len(pieces[place.key][place.number]["log"]), np.bool_)
-        return self.kept.get(place, whole)
+        return self.masks.get(place, whole)
 
     def drop(self, pieces: Pieces, rows: IntArray) -> None:
         """Leave out messages by their rows, as `times` gives them."""
@@ -166,7 +166,7 @@ class _SenderRows:
         dropped[rows] = True
         for place, mine in zip(self.places, np.split(dropped, np.cumsum(counts)[:-1]), strict=True):
             if mine.any():
-                self.kept[place] = self._mask(pieces, place) & ~mine
+                self.masks[place] = self._mask(pieces, place) & ~mine
 
 
 def _stamps(part: Part, column: int) -> IntArray:
@@ -289,7 +289,7 @@ class _Scanner:
         self._suspect = 0
         # The last jump ahead, and the stamp before it; for several publishers the newest stamp, and its message.
         self._jump, self._before_ns = 0, NEVER_NS
-        self._near, self._newest_ns = 0, NEVER_NS
+        self._newest_index, self._newest_ns = 0, NEVER_NS
         self._heard_ns = 0
         for index in range(len(stamps_ns)):
             self._take(index, int(stamps_ns[index]), int(logs_ns[index]))
@@ -318,10 +318,10 @@ class _Scanner:
             ahead_of = [one for one in range(self._jump, self._suspect) if self._lead(one) > RESET_NS]
             self._strays += [(one, self._lead(one)) for one in ahead_of]
         elif arrival is Arrival.RESET:
-            self._note_reset(self._near + 1 if mixed else self._suspect, self._newest_ns if mixed else last_ns)
+            self._note_reset(self._newest_index + 1 if mixed else self._suspect, self._newest_ns if mixed else last_ns)
             self._newest_ns = stamp_ns
         if stamp_ns >= self._newest_ns - RESET_NS:
-            self._near, self._newest_ns = index, max(self._newest_ns, stamp_ns)
+            self._newest_index, self._newest_ns = index, max(self._newest_ns, stamp_ns)
         self._suspect = 0
 
     def _lead(self, index: int) -> int:
@@ -648,7 +648,7 @@ def _applied(pieces: Pieces, series: Sequence[_SenderRows], shifts: Mapping[int,
     changed: dict[tuple[GroupKey, int], list[tuple[_Place, BoolArray | None, int]]] = {}
     for one in series:
         for place in one.places:
-            kept, shift_ns = one.kept.get(place), shifts.get(id(one), 0)
+            kept, shift_ns = one.masks.get(place), shifts.get(id(one), 0)
             if kept is not None or shift_ns:
                 changed.setdefault((place.key, place.number), []).append((place, kept, shift_ns))
     if not changed:

@@ -82,7 +82,7 @@ class RobotRequest:
         pose_topic: topic with its pose, of odometry, a transform or a pose.
         base_frame: another name of the frame of its root link.
         frame_prefix: prefix of the frames of its links, besides its namespace and its name.
-        called: the names of it in options; each must be its name or that of its URDF.
+        option_names: the names of it in options; each must be its name or that of its URDF.
         options: how its files, and the texts in the bag, are read.
     """
 
@@ -95,7 +95,7 @@ class RobotRequest:
     pose_topic: str | None = None
     base_frame: str | None = None
     frame_prefix: str | None = None
-    called: tuple[str, ...] = ()
+    option_names: tuple[str, ...] = ()
     options: RobotOptions = field(default_factory=RobotOptions)
 
     def __post_init__(self) -> None:
@@ -124,8 +124,8 @@ class RobotRequest:
         Raises:
             RequestError: options name one of several robots.
         """
-        if self.called and len(robots) > 1:
-            text = f"'{self.called[0]}=' names one of several robots ({', '.join(robots)})"
+        if self.option_names and len(robots) > 1:
+            text = f"'{self.option_names[0]}=' names one of several robots ({', '.join(robots)})"
             raise RequestError(f"{text}; choose the robots with --model NAME:/NAMESPACE")
 
     def topic(self, name: str) -> str:
@@ -200,7 +200,7 @@ class RobotRequest:
             UnknownNameError: the topic does not exist. RequestError: it has another type, or the robot another name.
         """
         if model is not None:
-            check_called(self.called, self.name or model.name, model)
+            check_called(self.option_names, self.name or model.name, model)
         if self.odometry is not None:
             check_topic(self.odometry, (ODOMETRY,), "odometry", topics)
         if self.pose_topic is not None:
@@ -312,7 +312,7 @@ class RecordedRobot:
         base_frame: another name of the frame of its root link.
         frame_prefix: a requested prefix of the frames of its links.
         prefix: prefix of the link frames in the messages.
-        standing: name of its virtual joint's parent frame in the recording; ``""`` without a virtual joint.
+        parent_frame: name of its virtual joint's parent frame in the recording; ``""`` without a virtual joint.
         frame_of_link: the names of its links' frames.
         description: the file of its URDF; None if it is from the bag.
         semantic: the file of its SRDF; None if there is none or if it is from the bag.
@@ -328,7 +328,7 @@ class RecordedRobot:
     joint_topics: tuple[str, ...] = ()
     odometry: str | None = None
     prefix: str = ""
-    standing: str = ""
+    parent_frame: str = ""
     frame_of_link: Mapping[str, str] = field(default_factory=dict)
     description: Path | None = None
     semantic: Path | None = None
@@ -475,7 +475,7 @@ def describe_robot(planned: ResolvedRequest, texts: Sequence[Text], problems: Di
         report = problems.warning if planned.stated_joints is None else problems.note
         report("no-description", text, place)
     name = request.name or (model.name if model is not None and model.name else DEFAULT_NAME)
-    check_called(request.called, name, model)
+    check_called(request.option_names, name, model)
     return RecordedRobot(
         name,
         model,

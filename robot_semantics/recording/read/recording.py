@@ -114,7 +114,7 @@ def with_parent_frames(
         if below and not parent_frame:
             parent_frame = free_frame(below, {*frames, *links})
             result[parent_frame] = below
-        placed_robots.append(replace(robot, standing=parent_frame))
+        placed_robots.append(replace(robot, parent_frame=parent_frame))
     return tuple(placed_robots), result
 
 
@@ -162,7 +162,7 @@ class Recording:
         start_ns: the first stamp of the reference; earlier, if another sender's joint states or odometry are.
         end_ns: the last one, or later.
         clocks: the senders, and what was done about their clocks.
-        called: the names in world states of frames with another name on TF.
+        world_names: the names in world states of frames with another name on TF.
     """
 
     plan: RecordingPlan
@@ -175,7 +175,7 @@ class Recording:
     start_ns: int
     end_ns: int
     clocks: Clocks
-    called: Mapping[str, str] = field(default_factory=dict)
+    world_names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def unstated_joints(self) -> frozenset[str]:

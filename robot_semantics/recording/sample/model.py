@@ -180,7 +180,7 @@ class ModelSampler:
         self._mimics = None if robot.model is None else self._mimic_maps(robot.model)
         self._loops = LoopColumns.of(robot.model, problems, self._place)
         self._links = LinkJoints(robot, recording.history, self._named(), problems, self._place)
-        self._lost: set[str] = set()
+        self._reported_joints: set[str] = set()
         self._fk = kinematics_of(robot.model) if links and robot.model is not None else None
         self._digest = model_digest(robot.model) if robot.model is not None else None
         self.lower, self.upper = self._limits()
@@ -337,8 +337,8 @@ class ModelSampler:
             if motion.velocities is not None:
                 velocities[row] = motion.velocities
             lost_m, lost_rad = max(lost_m, motion.lost_m), max(lost_rad, motion.lost_rad)
-        if max(lost_m, lost_rad) > PLANE_TOLERANCE and joint.name not in self._lost:
-            self._lost.add(joint.name)
+        if max(lost_m, lost_rad) > PLANE_TOLERANCE and joint.name not in self._reported_joints:
+            self._reported_joints.add(joint.name)
             text = (
                 f"planar joint '{joint.name}' leaves its plane by {lost_m:.3g} m and {lost_rad:.3g} rad, which is lost"
             )
@@ -401,7 +401,7 @@ class LinkJoints:
         self._observer = None if robot.model is None else JointObserver(robot.model, self._names)
         self._space = None if robot.model is None else JointSpace.of(robot.model)
         self._followers = {} if robot.model is None else self._observed_followers(robot.model, named)
-        self._told = False
+        self._is_reported = False
         self._refused: set[str] = set()
 
     def _chosen(self, named: Collection[str]) -> list[str]:
@@ -469,8 +469,8 @@ class LinkJoints:
                 rows &= fitting[name] | (ages[:, self._names.index(name)] < 0)
             if self._lead(series, model.joint(name), followers, fitting, rows) and name not in joint_names:
                 joint_names.append(name)
-        if joint_names and not self._told:
-            self._told = True
+        if joint_names and not self._is_reported:
+            self._is_reported = True
             names = quoted(joint_names, 9)
             text = f"'{self._robot.name}': no message has {names}; the positions follow from the links in tf"
             self._problems.note("derived-joints", text, self._place)

@@ -181,7 +181,7 @@ def _candidates(
     if virtual is not None and virtual.position_count:
         from_joints = _joint_track(robot, joints)
         if from_joints is not None:
-            yield RootCandidate(RootSource.VIRTUAL_JOINT, from_joints.topic, robot.standing), from_joints
+            yield RootCandidate(RootSource.VIRTUAL_JOINT, from_joints.topic, robot.parent_frame), from_joints
     parent_in_tf = _last_parent(recording.history, robot.root_frame)
     edge = _edge_of_fixed_link(robot, recording.history) if parent_in_tf is None else None
     if edge is not None:
@@ -189,7 +189,7 @@ def _candidates(
     if parent_in_tf is not None:
         yield RootCandidate(RootSource.TF, "tf", parent_in_tf), None
     if virtual is not None and not virtual.position_count:
-        yield RootCandidate(RootSource.FIXED, virtual.name, robot.standing), None
+        yield RootCandidate(RootSource.FIXED, virtual.name, robot.parent_frame), None
 
 
 def _multi_dof_candidate(
@@ -201,7 +201,7 @@ def _multi_dof_candidate(
     called = {robot.root_frame, robot.name} | of_joint
     inside = track.owner == robot.namespace
     if inside and (track.name in of_joint or names.of(track.topic, track.name) in called):
-        parent = names.of(track.topic, track.parent) if track.parent else robot.standing
+        parent = names.of(track.topic, track.parent) if track.parent else robot.parent_frame
         yield RootCandidate(RootSource.VIRTUAL_JOINT, track.topic, parent), track
 
 
@@ -216,7 +216,7 @@ def _odometry_candidate(
         # Drivers leave out the name of the base.
         child = robot.root_frame
     if child in fixed_links and (inside or robot.prefix or is_chosen):
-        parent = names.of(track.topic, track.parent) if track.parent else robot.standing
+        parent = names.of(track.topic, track.parent) if track.parent else robot.parent_frame
         source = RootSource.CHOSEN if is_chosen else RootSource.ODOMETRY
         moved = track if child == robot.root_frame else track.moved(fixed_links[child])
         yield RootCandidate(source, track.topic, parent), moved
@@ -225,7 +225,7 @@ def _odometry_candidate(
 def _possible(recording: Recording, track: PoseTrack) -> list[RecordedRobot]:
     """Return the robots of which odometry without a child frame may be; it moves the only one."""
     readers = _readers(recording, track)
-    parents = [robot.standing for robot in readers]
+    parents = [robot.parent_frame for robot in readers]
     return [readers[number] for number in possible_robots(recording.names.of(track.topic, track.parent), parents)]
 
 
@@ -293,7 +293,7 @@ def _joint_track(robot: RecordedRobot, joints: JointHistory) -> PoseTrack | None
         twists = _timeline(stamps[moving], twist_of(joint, rates[moving]))
     poses = pose_from_positions(joint, positions)
     return PoseTrack(
-        joints.topic_of(joint.variable_names[0]), joint.name, robot.standing, _timeline(stamps, poses), twists
+        joints.topic_of(joint.variable_names[0]), joint.name, robot.parent_frame, _timeline(stamps, poses), twists
     )
 
 

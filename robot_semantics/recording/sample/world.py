@@ -165,10 +165,10 @@ class WorldSampler:
         self.world_frame = self._choose_world(problems)
         self._turned_over = self._turn_over()
         # A root link without a moving source is still in the frame of its virtual joint.
-        self._standing = {i: robot.standing for i, robot in enumerate(robots) if robot.standing}
-        still = {frame for i, frame in self._standing.items() if self.roots[i].source in (None, RootSource.FIXED)}
+        self._parent_frames = {i: robot.parent_frame for i, robot in enumerate(robots) if robot.parent_frame}
+        still = {frame for i, frame in self._parent_frames.items() if self.roots[i].source in (None, RootSource.FIXED)}
         every = {*self.history.frames, *still} - {self._world, ""}
-        called = recording.called
+        called = recording.world_names
         # Sort by name: the order of arrival is random.
         self._free = tuple(sorted((name for name in every if name not in self._links), key=lambda n: called.get(n, n)))
         self.frames = tuple(called.get(name, name) for name in self._free)
@@ -210,7 +210,7 @@ class WorldSampler:
         identity, fresh = np.tile(np.array(IDENTITY_POSE), (count, 1)), np.zeros(count, np.int64)
         if robot.root_frame == self.world_frame:
             return _based(model, np.zeros(count, np.int64), identity, unknown, fresh)
-        standing = self._standing.get(number, "")
+        standing = self._parent_frames.get(number, "")
         frame_index = self._index.get(standing, ABSENT)
         if root.source is RootSource.FIXED:
             return _based(model, np.full(count, frame_index), identity, unknown, fresh)
@@ -275,7 +275,9 @@ class WorldSampler:
         world_frame, history = self.sampling.world_frame, self.history
         if world_frame is not None:
             world_frame = frame_name(world_frame)
-            called = (tf for tf, name in self.recording.called.items() if name == world_frame and tf in history.index)
+            called = (
+                tf for tf, name in self.recording.world_names.items() if name == world_frame and tf in history.index
+            )
             world_frame = next(called, world_frame)
             if world_frame not in history.index:
                 raise UnknownNameError("frame", world_frame, history.frames)
@@ -305,7 +307,7 @@ class WorldSampler:
 
     def _named_world(self) -> str:
         """Return the TF name of the frame ``world``; ``""`` where only a link has this name."""
-        found = next((tf for tf, name in self.recording.called.items() if name == WORLD), WORLD)
+        found = next((tf for tf, name in self.recording.world_names.items() if name == WORLD), WORLD)
         return "" if found in self._links else found
 
     def _top_of(self, name: str) -> str:
@@ -353,13 +355,13 @@ class WorldSampler:
 
     def _report_standing(self, problems: Diagnostics) -> None:
         """Report virtual joints whose parent frame is not an ancestor of the robot."""
-        for number, frame in self._standing.items():
+        for number, frame in self._parent_frames.items():
             root = self.roots[number]
             if root.source not in (RootSource.TF, RootSource.ODOMETRY, RootSource.CHOSEN) or root.parent == frame:
                 continue
             name, known = self.recording.robots[number].name, self.history.index
             if frame not in known or self._top_of(frame) != self._top_of(root.parent):
-                named = self.recording.called.get(frame, frame)
+                named = self.recording.world_names.get(frame, frame)
                 text = (
                     f"'{name}' is recorded in '{root.parent}', which is not connected to '{named}', "
                     "its virtual joint's parent frame"

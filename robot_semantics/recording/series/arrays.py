@@ -52,13 +52,13 @@ class Column(NamedTuple):
 
     Attributes:
         array: its array among the `series_arrays`.
-        at: its index in a row of this array.
+        place: its index in a row of this array.
     """
 
     name: str
     unit: str
     array: str
-    at: tuple[int, ...] = ()
+    place: tuple[int, ...] = ()
 
     @property
     def is_parent(self) -> bool:
@@ -67,7 +67,7 @@ class Column(NamedTuple):
 
     def of(self, arrays: Mapping[str, Array]) -> Array:
         """Return its part (n,) of the arrays, as a writable view."""
-        where: tuple[slice | int, ...] = (slice(None), *self.at)
+        where: tuple[slice | int, ...] = (slice(None), *self.place)
         return np.asarray(arrays[self.array][where])
 
 

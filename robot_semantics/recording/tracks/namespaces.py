@@ -45,19 +45,19 @@ class FrameNames:
         trees: namespaces that have a tree of their own.
         spaces: these and the robots' namespaces.
         shared: names of the frames of the tree that has no namespace.
-        own: the names of frames by (namespace, name), if they differ from the plain name.
+        special_names: the names of frames by (namespace, name), if they differ from the plain name.
         aliases: other names of the frames of links.
     """
 
     trees: frozenset[str]
     spaces: frozenset[str]
     shared: frozenset[str]
-    own: Mapping[tuple[str, str], str]
+    special_names: Mapping[tuple[str, str], str]
     aliases: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, topic: str, frame: str) -> str:
         """Return the name of a frame from a topic."""
-        name = self.own.get((self._space(topic, frame), frame), frame)
+        name = self.special_names.get((self._space(topic, frame), frame), frame)
         return self.aliases.get(name, name)
 
     def _space(self, topic: str, frame: str) -> str:

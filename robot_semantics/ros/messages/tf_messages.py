@@ -143,10 +143,10 @@ def from_transforms(
     parents = (*(model.parent for model in models), *(frame.parent for frame in frames))
     tops = dict.fromkeys(parent for parent in parents if parent not in known)
     if len(graph.stamps) > 1:
-        graph.lost.append(f"{len(graph.stamps)} different stamps")
+        graph.losses.append(f"{len(graph.stamps)} different stamps")
     stamp = next(iter(graph.stamps), 0) if len(graph.stamps) == 1 else 0
     state = WorldState(models=models, frames=(*frames, *map(Frame, tops)), time_ns=stamp or None)
-    return Converted(state, tuple(graph.lost))
+    return Converted(state, tuple(graph.losses))
 
 
 class _Graph:
@@ -159,7 +159,7 @@ class _Graph:
         prefixes = {name: frame_name(prefix) for name, prefix in prefixes.items()}
         self.parents: dict[str, str] = {}
         self.stamps: set[int] = set()
-        self.lost: list[str] = []
+        self.losses: list[str] = []
         self._local: dict[str, FloatArray] = {}
         for message in transforms:
             child = frame_name(message.child_frame_id)
@@ -199,7 +199,7 @@ class _Graph:
         if parent == root:
             return owner, None, pose
         if self._to_root(parent, root) is None:
-            self.lost.append(f"the pose of '{child}', as transforms do not lead from its link '{parent}' to '{root}'")
+            self.losses.append(f"the pose of '{child}', as transforms do not lead from its link '{parent}' to '{root}'")
             return owner, None, None
         return owner, parent.removeprefix(self._prefixes.get(owner, "")), pose
 

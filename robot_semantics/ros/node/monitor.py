@@ -48,7 +48,7 @@ class Monitor:
         self._period_s = 0.0
         self._next_s = 0.0
         self._last: dict[str, tuple[float, int, int]] = {}
-        self._heard: set[str] = set()
+        self._moved_robots: set[str] = set()
         self._names = NamePatience()
         self._rates: dict[str, tuple[float, float]] = {}
         self._watched: list[tuple[Callable[[], bool], Callable[[], None]]] = []
@@ -162,7 +162,7 @@ class Monitor:
         return [
             served
             for served in self._robots.served
-            if served.robot is not None and served.robot.has_moved and served.prefix not in self._heard
+            if served.robot is not None and served.robot.has_moved and served.prefix not in self._moved_robots
         ]
 
     def _has_first_values(self) -> bool:
@@ -172,7 +172,7 @@ class Monitor:
         for served in self._moved_first():
             if not self._are_named(served, "joint_states"):
                 continue
-            self._heard.add(served.prefix)
+            self._moved_robots.add(served.prefix)
             senders = ", ".join(served.publishers_of(served.topic("joint_states"))) or "another topic"
             self._robots.node.get_logger().info(
                 f"robot '{served.name}': received the first joint values, from {senders}"

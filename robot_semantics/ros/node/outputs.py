@@ -69,11 +69,11 @@ class TfAuthority:
         self._node, self._own_frames, self._report, self._remedy = node, own_frames, report, remedy
         self._resolved = {topic: node.resolve_topic_name(topic) for topic, _ in _TOPICS}
         self._subscriptions: list[Subscription] = []
-        self._others: dict[str, frozenset[str]] = {}
+        self._other_nodes: dict[str, frozenset[str]] = {}
         self._until_s = 0.0
         self._next_s = 0.0
         self._pause_s = _FIRST_PAUSE_S
-        self._own: deque[bytes] = deque(maxlen=512)
+        self._sent_messages: deque[bytes] = deque(maxlen=512)
         self._own_static = b""
         self._names = NamePatience()
         self.watching = False
@@ -81,18 +81,18 @@ class TfAuthority:
 
     def note(self, message: bytes) -> None:
         """Remember a message of our own, before it is sent."""
-        self._own.append(message)
+        self._sent_messages.append(message)
 
     def is_idle(self) -> bool:
         """Return True if no other node publishes on TF and none did: then `tick` has nothing to do."""
-        return not (self.watching or self._subscriptions or any(self._others.values())) and all(
+        return not (self.watching or self._subscriptions or any(self._other_nodes.values())) and all(
             self._node.count_publishers(topic) <= 1 for topic in self._resolved.values()
         )
 
     def tick(self, own_static: bytes) -> None:
         """Start or stop listening when it is time; called about once a second, except while `is_idle`."""
         if self._subscriptions and own_static != self._own_static:
-            self._own.append(own_static)
+            self._sent_messages.append(own_static)
         self._own_static = own_static
         now_s = time.monotonic()
         other_nodes = {topic: other_publishers(self._node, topic) for topic, _ in _TOPICS}
@@ -103,22 +103,22 @@ class TfAuthority:
         elif self.watching:
             self._until_s, self._next_s = now_s + _WATCH_S, now_s + self._pause_s
             self._pause_s = min(2.0 * self._pause_s, _LONGEST_PAUSE_S)
-            self._own.append(own_static)
+            self._sent_messages.append(own_static)
             self._subscriptions = [
                 self._node.create_subscription(TFMessage, topic, self._listener(topic), qos.fresh(profile), raw=True)
                 for topic, profile in _TOPICS
             ]
         elif not are_named:
             pass
-        elif any(other_nodes.values()) and (other_nodes != self._others or now_s > self._next_s):
-            if other_nodes != self._others:
+        elif any(other_nodes.values()) and (other_nodes != self._other_nodes or now_s > self._next_s):
+            if other_nodes != self._other_nodes:
                 self._pause_s = _FIRST_PAUSE_S
-            self._others = other_nodes
-            self._own.clear()
+            self._other_nodes = other_nodes
+            self._sent_messages.clear()
             # Subscribe at the next check: until then, messages of other threads are noted, so they are recognised.
             self.watching = True
         elif not any(other_nodes.values()):
-            self._others = other_nodes
+            self._other_nodes = other_nodes
 
     def close(self) -> None:
         """Stop listening."""
@@ -126,19 +126,19 @@ class TfAuthority:
             self._node.destroy_subscription(subscription)
         self._subscriptions = []
         self.watching = False
-        self._own.clear()
+        self._sent_messages.clear()
 
     def _listener(self, topic: str) -> Callable[[bytes], None]:
         def handle(data: bytes) -> None:
-            if data in self._own:
-                self._own.remove(data)
+            if data in self._sent_messages:
+                self._sent_messages.remove(data)
                 return
             ours = self._own_frames() - set(self.conflicts)
             contested = [frame for frame in dict.fromkeys(map(frame_name, transform_children(data))) if frame in ours]
             if not contested:
                 return
             own_name = self._node.get_fully_qualified_name()
-            names = self._others.get(topic, frozenset())
+            names = self._other_nodes.get(topic, frozenset())
             called = (f"a second node called {name}" if name == own_name else name for name in sorted(names))
             publisher_names = " or ".join(called) or "another node"
             self.conflicts.update(dict.fromkeys(contested, publisher_names))
@@ -288,4 +288,4 @@ class TransformRepeater:
     @staticmethod
     def _waits(served: RobotInterface) -> bool:
         robot = served.robot
-        return robot is not None and not robot.has_moved and bool((robot.values.known & robot.publishable).any())
+        return robot is not None and not robot.has_moved and bool((robot.values.is_known & robot.publishable).any())

@@ -215,7 +215,7 @@ def _sample(robot: RunningRobot, statements: tuple[RootStatement, ...]) -> Robot
         parent_frame=robot.parent_frame,
         frame_prefix=robot.settings.frame_prefix,
         source=robot.root_source,
-        said=statements,
+        statements=statements,
         base_frames=robot.base_frames,
     )
 

@@ -130,12 +130,12 @@ Answer = Callable[[RunningRobot, RosMessage], RosMessage]
 class _Measured(NamedTuple):
     """Measured state of a group: a value for each variable, and the stamp of the value that arrived first, or None.
 
-    `known` has the values of all variables of the robot that were measured, for the leaders outside the group.
+    `variables` has the values of all variables of the robot that were measured, for the leaders outside the group.
     """
 
     values: Mapping[str, float]
     oldest_ns: int | None
-    known: Mapping[str, float] = MappingProxyType({})
+    variables: Mapping[str, float] = MappingProxyType({})
 
 
 class GroupStateServices:
@@ -189,7 +189,7 @@ class GroupStateServices:
         group = robot.model.semantics.group(request.group)
         measured = self._measured(robot, group)
         response = srv.GetCurrentState.Response(state=_state_message(group.name, measured.values), distance=math.nan)
-        nearest = queries.matching_states(robot.model, group.name, measured.known, math.inf)
+        nearest = queries.matching_states(robot.model, group.name, measured.variables, math.inf)
         tolerance = request.tolerance or self._tolerance()
         if nearest and math.isfinite(nearest[0].difference):
             response.distance = float(nearest[0].difference)

@@ -63,9 +63,9 @@ class Restore:
         self.world, self.robots, self.states = world, world.robots, world.states
         self.state, self.find = state, find
         self.partial, self.dry_run = partial, dry_run
-        self.wanted = tuple(models) or tuple(model.name for model in state.models)
+        self.requested_models = tuple(models) or tuple(model.name for model in state.models)
         self.chosen = tuple(models)
-        self.placed = state
+        self.placed_state = state
         """The state, in which links that carry something are where their robots' joints put them."""
         self.unplaced: Mapping[str, str] = {}
         """Why the state does not place these models and frames."""
@@ -114,12 +114,12 @@ class Restore:
         carriers = {base.frame.split(SEPARATOR)[0] for base in bases.values() if SEPARATOR in base.frame}
         known = {model: models[robot] for model, robot in match.robot_of.items()}
         carriers |= {frame.parent for frame in live.state.frames if frame.parent_link is not None}
-        self.placed, self.unplaced = without_unplaced(with_carriers(self.state, known, carriers))
-        world = resolve_with(self.placed, _standing(self.placed, live))
+        self.placed_state, self.unplaced = without_unplaced(with_carriers(self.state, known, carriers))
+        world = resolve_with(self.placed_state, _standing(self.placed_state, live))
         applied = {}
         for robot in robots:
             name = model_of.get(robot.name)
-            if name is None or name not in self.wanted:
+            if name is None or name not in self.requested_models:
                 continue
             model = self.state.model(name)
             if name in self.unplaced:
@@ -181,7 +181,7 @@ class Restore:
                 exact = "exact, it continues bit for bit"
                 log.items.append(RestoreItem("simulator", "", name, True, exact, code="exact"))
         own_reports = dict(applied.values())
-        for model in self.wanted:
+        for model in self.requested_models:
             # The items of the simulators, if none of them has the model.
             lacking = [items[model] for items in unknown.values() if model in items]
             if len(lacking) < len(unknown):
@@ -221,7 +221,7 @@ class Restore:
             if frame.name not in present.index or parent not in present.index:
                 log.note(f"frame '{frame.name}': no node publishes it")
                 continue
-            before = before or resolve_frames(self.placed)
+            before = before or resolve_frames(self.placed_state)
             off_m, off_rad = map(
                 float, transform_distance(*(world.pose(frame.name, parent) for world in (before, present)))
             )

@@ -270,7 +270,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         self.frozen: dict[str, str] = {}
         self._reports = Throttle()
         self._guarded_callbacks: dict[Answer, Answer] = {}
-        self._kept: list[object] | None = None
+        self._kept_entities: list[object] | None = None
         self._configuration = self._configuration_before = _EntityRecord(self)
         self._is_ending = False
         super().__init__(name, **options)
@@ -284,22 +284,22 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         if self._configuration_before.is_answered:
             # Two services of one name would both answer.
             self._configuration_before.remove()
-        self._kept = [entity for entities, _ in self._entities() for entity in entities]
+        self._kept_entities = [entity for entities, _ in self._entities() for entity in entities]
         self._configuration = _EntityRecord(self)
 
     def keep_entity(self, entity: object) -> None:
         """Keep one more entity, as `keep_entities`."""
-        if self._kept is not None:
-            self._kept.append(entity)
+        if self._kept_entities is not None:
+            self._kept_entities.append(entity)
 
     def destroy_entities(self) -> None:
         """Remove the later ones, except those that rclpy made for /clock; no thread may use them.
 
         Callbacks that wait end, and pending requests are answered, before services, actions and clients are removed.
         """
-        if self._kept is None:
+        if self._kept_entities is None:
             return
-        kept_ids = set(map(id, self._kept))
+        kept_ids = set(map(id, self._kept_entities))
         configuration = self._configuration_before = self._configuration
         self._configuration = _EntityRecord(self)
         for entities, destroy in self._entities():

@@ -90,7 +90,7 @@ class SliderPositions:
         }
         loops = kinematics.solvable_loops
         self._dependent = frozenset() if loops is None else frozenset(loops.dependent)
-        self._others: dict[tuple[str, frozenset[str]], OtherPublisher] = {}
+        self._other_publishers: dict[tuple[str, frozenset[str]], OtherPublisher] = {}
         self._q = closed_pose(kinematics, self._space.neutral())[0]
 
     def set(self, values: Mapping[str, float], now_s: float) -> str:
@@ -119,12 +119,12 @@ class SliderPositions:
                     q[where] = numbers
         if joints:
             key = topic, frozenset(joints)
-            self._others.setdefault(key, OtherPublisher(*key)).note(now_s)
+            self._other_publishers.setdefault(key, OtherPublisher(*key)).note(now_s)
             self._q = q
 
     def held(self, now_s: float) -> dict[str, str]:
         """Return the joints that the sliders do not move, each with the topic or the reason."""
-        heard = [other for other in self._others.values() if other.is_heard(now_s)]
+        heard = [other for other in self._other_publishers.values() if other.is_heard(now_s)]
         topic_of = {self._leader_of[joint]: other.topic for other in heard for joint in other.joints}
         topic_of |= {self._leader_of[joint]: reason for joint, reason in self._fed_elsewhere.items()}
         held = {name: topic_of[leader] for name, leader in self._leader_of.items() if leader in topic_of}
@@ -184,7 +184,7 @@ class JointSliders:
         self._lock = threading.RLock()
         self._sent: deque[tuple[int, tuple[str, ...], tuple[float, ...]]] = deque(maxlen=SENT_MESSAGES)
         self._begin_s = time.monotonic() + LISTEN_S
-        self._told: dict[str, str] = {}
+        self._reported: dict[str, str] = {}
         self.topic, multi_dof = f"{space}/joint_states", f"{space}/multi_dof_joint_states"
         self._publisher = node.create_publisher(JointState, self.topic, 10)
         node.create_subscription(JointState, self.topic, self._hear, qos.fresh(qos.SENSOR))
@@ -256,16 +256,16 @@ class JointSliders:
             self._report(f"{topic} is not used: {shown(problem)}")
 
     def _tell(self, held: Mapping[str, str]) -> None:
-        if held == self._told:
+        if held == self._reported:
             return
-        for topic in sorted({*held.values(), *self._told.values()}):
-            taken = [name for name in held if held[name] == topic and name not in self._told]
-            back = [name for name in self._told if self._told[name] == topic and name not in held]
+        for topic in sorted({*held.values(), *self._reported.values()}):
+            taken = [name for name in held if held[name] == topic and name not in self._reported]
+            back = [name for name in self._reported if self._reported[name] == topic and name not in held]
             if taken:
                 self._report(f"the sliders do not publish {_names(taken)}: {self._who(topic)} does")
             if back:
                 self._report(f"the sliders publish {_names(back)} again")
-        self._told = dict(held)
+        self._reported = dict(held)
 
     def _who(self, topic: str) -> str:
         """Return the other publishers of a topic as text; a reason that is no topic stays."""

@@ -70,7 +70,7 @@ class TransformFollower:
 
     Attributes:
         actor: the shown parts of the robot.
-        known: the position variables that TF has determined.
+        variables: the position variables that TF has determined.
     """
 
     def __init__(self, actor: Actor, prefix: str | None = None) -> None:
@@ -81,7 +81,7 @@ class TransformFollower:
             prefix: prefix of its frames on TF; None uses the prefix of most frames.
         """
         self.actor, self._stated_prefix = actor, prefix
-        self.known: frozenset[str] = frozenset()
+        self.variables: frozenset[str] = frozenset()
         self._voted = 0, ""
         self._q = closed_pose(actor.kinematics, actor.kinematics.space.neutral())[0]
         self._neutral = LocalTransforms(actor.model).matrices(self._q)
@@ -109,7 +109,7 @@ class TransformFollower:
         for where in received_parts:
             q[where] = observed[where]
         self._q = q
-        self.known = frozenset(name for where in received_parts for name in space.names[where])
+        self.variables = frozenset(name for where in received_parts for name in space.names[where])
         T_world_root = pose_in_world(prefix + model.root_link, transforms)
         return Stance(q, T_world_root @ invert(self.actor.kinematics.T_parent_root(q)))
 
@@ -226,7 +226,7 @@ class PublishedRobots:
             RobotSemanticsError: no description came.
             DescriptionError: the URDF gives no tree.
         """
-        self._asked, self._timeout_s = node, timeout_s
+        self._node_name, self._timeout_s = node, timeout_s
         self._news = threading.Condition()
         self._default_tree = TfTree(TF_TOPICS)
         self._trees = {TF_TOPICS: self._default_tree}
@@ -299,7 +299,7 @@ class PublishedRobots:
             RobotSemanticsError: the node does not exist, or reports a failure.
         """
         wanted = name or ("last" if what == "restore" else "")
-        answer = call_snapshot_service(self._asked, what, self._timeout_s, name=wanted)
+        answer = call_snapshot_service(self._node_name, what, self._timeout_s, name=wanted)
         if what == "restore" and self._sliders:
             self._slide_to(wanted)
         if what == "save":
@@ -314,7 +314,7 @@ class PublishedRobots:
         Raises:
             RobotSemanticsError: the node is not there.
         """
-        infos = call_snapshot_service(self._asked, "list", self._timeout_s).answer.snapshots
+        infos = call_snapshot_service(self._node_name, "list", self._timeout_s).answer.snapshots
         store = self._store()
         return [(info.name, _about(info, store)) for info in reversed(infos)]
 
@@ -334,7 +334,7 @@ class PublishedRobots:
             RobotSemanticsError: the node does not exist, or does not answer.
         """
         with ServiceCaller(PATIENCE_S) as caller:
-            answer = caller.ask(GetStatus, f"{self._asked.rstrip('/')}/get_status")
+            answer = caller.ask(GetStatus, f"{self._node_name.rstrip('/')}/get_status")
         return [sender_row(message).text() for message in answer.senders]
 
     def can_jog(self) -> bool:
@@ -357,7 +357,7 @@ class PublishedRobots:
 
     def _add_sliders(self, space: str, robot: TransformFollower, options: SliderOptions) -> None:
         """Publish joint states of a robot, if its description or its namespace is the node's."""
-        if not self._is_of_asked(space):
+        if not self._is_of_node(space):
             return
         nodes = self._publishers_of(f"{space}/{URDF}")
         if self._stated(space, "use_sim_time", bool):
@@ -381,10 +381,10 @@ class PublishedRobots:
         root_link = kinematics.model.root_link
         self._sliders_of_root[robot.actor.name] = {name: sliders for name, link in names.items() if link == root_link}
 
-    def _is_of_asked(self, space: str) -> bool:
+    def _is_of_node(self, space: str) -> bool:
         """Return True if a description is published by the asked node, or in its namespace."""
-        namespace = self._asked.rpartition("/")[0] or "/"
-        return (space or "/") == namespace or self._asked in self._publishers_of(f"{space}/{URDF}")
+        namespace = self._node_name.rpartition("/")[0] or "/"
+        return (space or "/") == namespace or self._node_name in self._publishers_of(f"{space}/{URDF}")
 
     def _slide_to(self, snapshot: str) -> None:
         """Put the sliders where a snapshot has the robots; one that cannot be read here changes nothing."""
@@ -413,10 +413,10 @@ class PublishedRobots:
         """Return the node's snapshots on this machine."""
         with ServiceCaller(self._timeout_s) as caller:
             answer = caller.call(
-                GetParameters, f"{self._asked.rstrip('/')}/get_parameters", names=["snapshots.directory"]
+                GetParameters, f"{self._node_name.rstrip('/')}/get_parameters", names=["snapshots.directory"]
             )
         folder = answer.values[0].string_value if answer.values else ""
-        return SnapshotStore.of_node(self._asked, folder)
+        return SnapshotStore.of_node(self._node_name, folder)
 
     def _spaces(self, *, asked_needed: bool) -> list[str]:
         """Return the namespaces with robot descriptions, after the announced descriptions have arrived.
@@ -434,7 +434,7 @@ class PublishedRobots:
             now_s, news = time.monotonic(), len(self._described) + sum(map(len, self._texts.values()))
             if namespaces and news > known_count:
                 news_s, known_count = now_s, news
-            has_asked = not asked_needed or any(map(self._is_of_asked, namespaces))
+            has_asked = not asked_needed or any(map(self._is_of_node, namespaces))
             patience_s = PATIENCE_S if has_asked else NODE_PATIENCE_S
             is_complete = (has_asked and self._is_whole(namespaces)) or (
                 now_s - news_s > patience_s and self._announced() <= set(namespaces)
@@ -676,7 +676,9 @@ def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, flo
             if news is None:
                 continue
             seen, moment = news
-            if follower.known >= variable_names or (follower.known and time.monotonic() > end - 0.5 * timeout_s):
+            if follower.variables >= variable_names or (
+                follower.variables and time.monotonic() > end - 0.5 * timeout_s
+            ):
                 q = moment.stances[follower.actor.name].q
-                return {name: float(q[space.index[name]]) for name in follower.known}
+                return {name: float(q[space.index[name]]) for name in follower.variables}
     raise RobotSemanticsError(f"received no transform of a joint within {timeout_s:g} s")
