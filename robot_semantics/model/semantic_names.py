@@ -248,7 +248,8 @@ def _check_repetitions(reports: SrdfReporter) -> None:
     for spheres, line in reports.repeated(semantic.link_spheres, attrgetter("link"), _ordinal):
         message = f"the spheres of link '{spheres.link}' are already stated in line {line}"
         reports.error("duplicate-name", message, spheres.ordinal, "link")
-    for stated, line in reports.repeated(semantic.joint_properties, attrgetter("joint_name", "property_name"), _ordinal):
+    properties = reports.repeated(semantic.joint_properties, attrgetter("joint_name", "property_name"), _ordinal)
+    for stated, line in properties:
         reports.error(
             "duplicate-name",
             f"property '{stated.property_name}' of joint '{stated.joint_name}' is already stated in line {line}",

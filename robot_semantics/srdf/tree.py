@@ -7,8 +7,9 @@
 
 """An SRDF as a plain tree: only the content of the text, names not resolved, elements numbered in document order.
 
-`at` is the element's number in document order; `SrdfDocument.places` gives line, column and path for it. Comparisons
-ignore `at`. Comments and foreign elements are not in the tree: the writer edits the original text in place.
+`ordinal` is the element's number in document order; `SrdfDocument.places` gives line, column and path for it.
+Comparisons ignore `ordinal`. Comments and foreign elements are not in the tree: the writer edits the original text in
+place.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 
 """A `<ros2_control>` block as plain values: only the content of its text, names not resolved.
 
-`at` is the element's number in the block; the block itself has number 0. Comparisons ignore it.
+`ordinal` is the element's number in the block; the block itself has number 0. Comparisons ignore it.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@
 
 """A URDF as a plain tree: only the content of the text, names not resolved, elements numbered in document order.
 
-Lengths are in metres, angles in radians, masses in kilograms (REP-103). `at` is the element's number in document order;
-`UrdfRobot.places` gives line, column and path for it. `order` has the tags of the element's children in their original
-order. Comparisons ignore `at` and `order`.
+Lengths are in metres, angles in radians, masses in kilograms (REP-103). `ordinal` is the element's number in document
+order: `UrdfRobot.places` gives line, column and path for it. `order` has the tags of its children in their original
+order. Comparisons ignore `ordinal` and `order`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Poses are ``[x, y, z, roll, pitch, yaw]`` in m and rad, with an exact quaternion
 angular velocity vectors [m/s, rad/s]. Wrenches are force then torque [N, N m]. None means "not stated", never zero.
 
 `foreign` has content of other namespaces, unknown content of the format's own namespace, and comments, as entries of
-`robot_semantics.xml.foreign`. `at` is the number of the element in its document, for messages; comparisons ignore it.
+`robot_semantics.xml.foreign`. `ordinal` is the number of the element in its document; comparisons ignore it.
 """
 
 from __future__ import annotations
