@@ -47,7 +47,7 @@ from robot_semantics.cli.frame.printing import add_json_argument, counted, print
 from robot_semantics.cli.frame.problems import print_problems
 
 if TYPE_CHECKING:
-    from robot_semantics.recording.export import ExportRequest, Report
+    from robot_semantics.recording.export import ExportReport, ExportRequest
     from robot_semantics.recording.fleet import FleetBag, FleetRow
     from robot_semantics.recording.read.clocks import Clocks, RecordedSender
     from robot_semantics.recording.read.plan import RobotRequest
@@ -424,7 +424,7 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
         )
 
 
-def _report_lines(report: Report, request: ExportRequest) -> Iterator[str]:
+def _report_lines(report: ExportReport, request: ExportRequest) -> Iterator[str]:
     from robot_semantics.base.nanoseconds import seconds_text
 
     recording = report.recording
@@ -486,7 +486,7 @@ def _sender_json(sender: RecordedSender) -> JsonObject:
     }
 
 
-def _report_json(report: Report, request: ExportRequest, problems: Iterable[Diagnostic]) -> JsonObject:
+def _report_json(report: ExportReport, request: ExportRequest, problems: Iterable[Diagnostic]) -> JsonObject:
     recording = report.recording
     return {
         "bags": [

@@ -96,7 +96,7 @@ def fit_link(task: FitTask) -> Fit:
 
 
 def _fit(task: FitTask) -> Fit:
-    link = _LinkSurface(task)
+    link = _SampledLink(task)
     if task.count is not None:
         return link.fit(task.count)
     limit = task.overshoot or 0.0
@@ -120,7 +120,7 @@ def _fit(task: FitTask) -> Fit:
     return best
 
 
-class _LinkSurface:
+class _SampledLink:
     """The surface of a link, and fits to it."""
 
     def __init__(self, task: FitTask) -> None:

@@ -332,7 +332,7 @@ class ExportRequest:
 
 
 @dataclass
-class Report:
+class ExportReport:
     """Result of an export.
 
     Attributes:
@@ -365,10 +365,10 @@ class Report:
         return found
 
 
-def export(request: ExportRequest, problems: Diagnostics, progress: Progress | None = None) -> Report:
+def export(request: ExportRequest, problems: Diagnostics, progress: Progress | None = None) -> ExportReport:
     """Export world states from bags; problems of the bags and missing values go to `problems`.
 
-    `Report.description_problems` has the problems inside the descriptions.
+    `ExportReport.description_problems` has the problems inside the descriptions.
 
     Raises:
         RobotSemanticsError: the request does not fit the recording, or nothing can be read; nothing is written then.
@@ -410,7 +410,9 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
         if one_file and len(times) > 1:
             raise RequestError(f"{len(times)} states need a folder, not the one file '{request.out}'")
         single = one_file and len(times) == 1
-        report = Report(recording, times, sampler.frames, sampler.world_frame, name, single, skipped_times=skipped)
+        report = ExportReport(
+            recording, times, sampler.frames, sampler.world_frame, name, single, skipped_times=skipped
+        )
         _write(request, sampler, workers, scratch, report, watch)
         start_ns, place = recording.start_ns, plan.place
         unstated = recording.unstated_joints
@@ -432,7 +434,7 @@ def _write(
     sampler: WorldSampler,
     workers: Workers,
     scratch: Path,
-    report: Report,
+    report: ExportReport,
     watch: Progress,
 ) -> None:
     """Write the states. A dry run makes all states, with all errors, but does not write them."""
@@ -473,14 +475,16 @@ def _write(
             save_all({out.parent / name: declared_utf8(text).encode() for name, text in descriptions.items()})
 
 
-def _block_size(report: Report, sampler: WorldSampler) -> int:
+def _block_size(report: ExportReport, sampler: WorldSampler) -> int:
     """Return the number of states in a block, so that a block is small."""
     first = sampler.sample(report.times_ns[:1])
     width = sum(array.nbytes for array in series_arrays(first).values())
     return max(16, min(FORMATS[report.format].block_states, BLOCK_BYTES // max(width, 1)))
 
 
-def _open(path: Path, report: Report, descriptions: Mapping[str, str], scratch: Path, request: ExportRequest) -> Output:
+def _open(
+    path: Path, report: ExportReport, descriptions: Mapping[str, str], scratch: Path, request: ExportRequest
+) -> Output:
     about: JsonObject = {
         "bags": [bag.as_posix() for bag in request.bags],
         "run": report.recording.run + 1,

@@ -41,7 +41,7 @@ from robot_semantics.recording.bags.source import (
     storage_files,
     write_ahead_log,
 )
-from robot_semantics.recording.export import ExportRequest, Report, export
+from robot_semantics.recording.export import ExportReport, ExportRequest, export
 from robot_semantics.recording.parallel import Workers
 from robot_semantics.recording.read.plan import ResolvedRequest, RobotRequest
 from robot_semantics.recording.read.times import NoTimeError
@@ -493,7 +493,7 @@ def _exported(task: FleetTask, row: FleetRow) -> FleetRow:
     return _row_of(task, row, report, problems)
 
 
-def _row_of(task: FleetTask, row: FleetRow, report: Report, problems: Diagnostics) -> FleetRow:
+def _row_of(task: FleetTask, row: FleetRow, report: ExportReport, problems: Diagnostics) -> FleetRow:
     everything = (*problems, *report.description_problems)
     severities = [problem.severity.value for problem in everything]
     return replace(

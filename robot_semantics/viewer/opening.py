@@ -172,10 +172,10 @@ def _together(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics)
 
 def _sources(
     kind: FileKind, path: Path, files: DescriptionPaths, opening: Opening, diagnostics: Diagnostics
-) -> Iterator[_Source]:
+) -> Iterator[_OpenedFile]:
     """Yield the states of a file; none for a description. `files`: the files of the robot of a recording."""
     if kind is FileKind.USDF:
-        yield _Source(path, (read_world(path, diagnostics),), {})
+        yield _OpenedFile(path, (read_world(path, diagnostics),), {})
     elif kind is FileKind.SERIES:
         yield _loaded(path, opening.options, diagnostics)
     elif kind is FileKind.BAG:
@@ -207,7 +207,7 @@ def _robot(given: DescriptionPaths, strict: bool, resolver: PackageResolver, dia
     return robot
 
 
-class _Source(NamedTuple):
+class _OpenedFile(NamedTuple):
     """World states to show.
 
     Attributes:
@@ -221,7 +221,7 @@ class _Source(NamedTuple):
     robots: Mapping[str, RobotModel]
 
 
-def _recorded(path: Path, files: DescriptionPaths, problems: Diagnostics) -> _Source:
+def _recorded(path: Path, files: DescriptionPaths, problems: Diagnostics) -> _OpenedFile:
     """Return states of a recording, evenly over its length; `files`: those of its robot, with its name in options.
 
     Raises:
@@ -246,10 +246,10 @@ def _recorded(path: Path, files: DescriptionPaths, problems: Diagnostics) -> _So
     world.report_gaps(series)
     problems.extend_new(world.problems)
     robots = {robot.name: robot.model for robot in world.recording.robots if robot.model is not None}
-    return _Source(path, tuple(series.states()), robots)
+    return _OpenedFile(path, tuple(series.states()), robots)
 
 
-def _loaded(path: Path, options: RobotOptions, problems: Diagnostics) -> _Source:
+def _loaded(path: Path, options: RobotOptions, problems: Diagnostics) -> _OpenedFile:
     """Return the states of a series in the order of time."""
     loaded = load_states([path], problems)
     # Description files are read from their own folder, because their meshes may be beside them.
@@ -265,7 +265,7 @@ def _loaded(path: Path, options: RobotOptions, problems: Diagnostics) -> _Source
             )
         except DescriptionError as error:
             problems.extend(error.diagnostics)
-    return _Source(path / "states" if path.is_dir() else path, loaded.states, robots)
+    return _OpenedFile(path / "states" if path.is_dir() else path, loaded.states, robots)
 
 
 def _only(kind: FileKind, kinds: Sequence[tuple[FileKind, Path]]) -> Path | None:
@@ -301,7 +301,7 @@ class _Actors:
         srdf = None if given.srdf is None else Path(given.srdf)
         self._named[given.name], self._files[id(robot)] = robot, (Path(given.urdf), srdf)
 
-    def take(self, state: WorldState, source: _Source) -> None:
+    def take(self, state: WorldState, source: _OpenedFile) -> None:
         """Add the models of a state that are not known yet."""
         path = source.path
         models = [model for model in state.models if model.name not in self.by_name]
@@ -337,7 +337,7 @@ class _Actors:
         return Actor(model.name, robot, self._surfaces[id(robot)], model.parent, *named)
 
 
-def _worlds(sources: Sequence[_Source], actors: _Actors, diagnostics: Diagnostics) -> Scene:
+def _worlds(sources: Sequence[_OpenedFile], actors: _Actors, diagnostics: Diagnostics) -> Scene:
     first = sources[0].path
     moments = []
     for source in sources:
