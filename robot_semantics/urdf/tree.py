@@ -258,8 +258,8 @@ class Constraint:
     order: tuple[str, ...] = field(default=(), compare=False)
     parent_ordinal: int = field(default=-1, compare=False)
     child_ordinal: int = field(default=-1, compare=False)
-    parent_axis_at: int = field(default=-1, compare=False)
-    child_axis_at: int = field(default=-1, compare=False)
+    parent_axis_ordinal: int = field(default=-1, compare=False)
+    child_axis_ordinal: int = field(default=-1, compare=False)
     ordinal: int = field(default=-1, compare=False)
 
 
