@@ -389,7 +389,7 @@ def test_whatever_comes_both_ways_say_the_same(seed: int, steady: Steady) -> Non
         for frame, item in one.items():
             assert item.header == other[frame].header
             assert numbers(item) == pytest.approx(numbers(other[frame]), abs=1e-14)
-        for attribute in ("positions", "velocities", "efforts", "stamps_ns", "known", "measured"):
+        for attribute in ("positions", "velocities", "efforts", "stamps_ns", "is_known", "measured"):
             np.testing.assert_array_equal(
                 getattr(direct.robot.values, attribute), getattr(general.robot.values, attribute)
             )

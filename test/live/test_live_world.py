@@ -115,10 +115,10 @@ def test_the_own_values_of_a_virtual_joint_go_before_tf_and_that_before_odometry
         ((odometry,), on_tf, 2.0),
         ((odometry,), {}, 3.0),
     ):
-        (model,) = taken(sample(joint="planar", said=said), **frames).state.models
+        (model,) = taken(sample(joint="planar", statements=said), **frames).state.models
         assert model.pose is not None
         assert model.pose.xyz_rpy[0] == x
-    (model,) = taken(sample(joint="planar", said=(own,))).state.models
+    (model,) = taken(sample(joint="planar", statements=(own,))).state.models
     assert model.twist == (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
 
 
@@ -144,7 +144,7 @@ def test_a_robot_on_another_robot_s_link_stands_on_that_model_and_moves_with_the
         np.zeros(6),
         NOW_NS,
     )
-    rider = sample("rider", "floating", prefix="b/", said=(said,), parent="a/arm")
+    rider = sample("rider", "floating", prefix="b/", statements=(said,), parent="a/arm")
     world = taken(carrier, rider)
     model = world.state.model("rider")
     assert (model.parent, model.parent_link, model.twist) == ("carrier", "arm", (0.0,) * 6)
@@ -285,7 +285,7 @@ def test_a_frame_with_the_name_of_a_model_s_link_is_left_out_and_named(frames: d
 def test_odometry_in_a_link_of_a_model_places_nothing() -> None:
     candidate = RootCandidate(RootSource.ODOMETRY, "/odom", "rover::arm")
     said = (RootStatement(candidate, np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])),)
-    world = taken(sample(said=said))
+    world = taken(sample(statements=said))
     assert world.state.models[0].pose is None
     assert ("pose", "rover", "", "left_out") in codes(world)
     resolve_frames(world.state)
@@ -376,7 +376,7 @@ def test_a_single_frame_without_a_pose_is_the_world_unless_other_sources_have_fr
         assert poses(other) == (expected | {"map": None} if elsewhere == "lab" else expected)
         assert (("frame", "", "map", "not_stated") in codes(other)) == (elsewhere == "lab")
     said = (RootStatement(RootCandidate(RootSource.CHOSEN, "a parameter", WORLD), np.array([1.0, 0, 0, 0, 0, 0, 1])),)
-    beside = live_world(WorldSample(NOW_NS, NOW_NS, (sample(said=said),)), {"table": table})
+    beside = live_world(WorldSample(NOW_NS, NOW_NS, (sample(statements=said),)), {"table": table})
     # The robot is in the world, so the pose of the other root is unknown.
     assert poses(beside)["map"] is None
     assert codes(beside) == {("frame", "", "map", "not_stated")}

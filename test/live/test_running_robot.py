@@ -179,7 +179,7 @@ def test_joints_have_the_default_positions_of_a_named_state() -> None:
     for choice, position in (("none", 0.0), ("zero", 0.0), ("mid", 1.5)):
         robot = RunningRobot("r", robot_from_text(limited), RobotSettings(default_positions=choice))
         assert robot.values.positions.tolist() == [position]
-        assert robot.values.known.tolist() == [choice != "none"]
+        assert robot.values.is_known.tolist() == [choice != "none"]
 
 
 def test_unused_names_of_a_message_are_reported_once() -> None:
@@ -254,7 +254,7 @@ def test_a_pose_that_cannot_be_used_is_refused(raw: list[float]) -> None:
     found = robot.motion("w", np.array(raw), None, SECOND_NS)
     assert isinstance(found, Refusal)
     assert found.reason is (Reason.NOT_FINITE if math.isnan(raw[0]) else Reason.BAD_QUATERNION)
-    assert not robot.values.known.any()
+    assert not robot.values.is_known.any()
     assert not robot.has_moved
     # The motions of the other joints of the message are used.
     usable = np.array([1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0])
@@ -273,18 +273,18 @@ def test_the_part_of_a_pose_off_the_plane_is_reported_again_if_it_is_ten_times_l
         return list(robot.notices)
 
     assert move(1, 0.9e-3, 0.9e-3) == []
-    assert robot.lost == {}
+    assert robot.dropped_parts == {}
     assert move(2, -0.25, 0.0) == [
         "'w' is planar: of its source's pose, 0.25 m off the plane and a tilt of 0 rad are dropped"
     ]
     assert move(3, 2.0, 0.0) == []
-    assert robot.lost["w"] == pytest.approx((2.0, 0.0))
+    assert robot.dropped_parts["w"] == pytest.approx((2.0, 0.0))
     assert move(4, 0.0, 0.125) == [
         "'w' is planar: of its source's pose, 0 m off the plane and a tilt of 0.125 rad are dropped"
     ]
     assert move(5, 19.0, 1.2) == []
     assert move(6, 1.0, 0.5) == []
-    assert robot.lost["w"] == pytest.approx((19.0, 1.2))
+    assert robot.dropped_parts["w"] == pytest.approx((19.0, 1.2))
     assert len(move(7, 200.0, 0.0)) == 1
     np.testing.assert_allclose(robot.values.positions[:3], [1.0, 2.0, 0.0], atol=1e-12)
 
