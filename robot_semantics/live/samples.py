@@ -101,10 +101,10 @@ class RootChoice(NamedTuple):
         """Return a sentence about ignored sources of the same kind; None if there are none."""
         if self.chosen is None:
             return f"the pose of '{robot}' is unknown: no source states it"
-        rivals = [f"'{other.name}'" for other in self.rivals if other.source is self.chosen.source]
-        if not rivals:
+        names = [f"'{other.name}'" for other in self.rivals if other.source is self.chosen.source]
+        if not names:
             return None
-        return f"the pose of '{robot}' is taken from '{self.chosen.name}'; ignored: {', '.join(rivals)}"
+        return f"the pose of '{robot}' is taken from '{self.chosen.name}'; ignored: {', '.join(names)}"
 
 
 def possible_robots(parent: str, parents: Sequence[str]) -> list[int]:

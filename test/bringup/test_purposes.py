@@ -27,11 +27,11 @@ GROUP = '<group name="g"><joint name="j"/></group>'
 VIRTUAL = '<virtual_joint name="v" type="fixed" parent_frame="world" child_link="base"/>'
 
 
-def said(purpose: str, srdf: str | None = GROUP + VIRTUAL, folder: Path | None = None, **parts: str) -> list[str]:
+def said(purpose: str, srdf: str | None = GROUP + VIRTUAL, *, folder: str | Path = ".", **parts: str) -> list[str]:
     """Return code and text of the warnings for a robot; its link arm has a mass if the parts do not say otherwise."""
     text = ROBOT.format(**{"base": "", "arm": SOLID, "effort": "3", "velocity": "4", **parts})
     semantic = None if srdf is None else f'<robot name="r">{srdf}</robot>'
-    robot = robot_from_text(text, semantic, urdf_source=str((folder or Path()) / "r.urdf"))
+    robot = robot_from_text(text, semantic, urdf_source=str(Path(folder, "r.urdf")))
     found = Diagnostics()
     check_for(purpose, robot, found, PackageResolver(), {"arm", "j"}.__contains__)
     return [f"{problem.code}: {problem.message}" for problem in found]

@@ -149,7 +149,7 @@ def test_a_difference_is_said_with_its_distance(
     T_b_a = np.eye(4)
     T_b_a[2, 3] = 7.0
     (far,) = geometry_differences(a, b, T_b_a)
-    if distance is not None:
+    if found.distance_m is not None:
         assert far.distance_m == pytest.approx(7.0 - found.distance_m, abs=0.02) or far.distance_m == pytest.approx(
             7.0, abs=0.02
         )

@@ -173,7 +173,7 @@ def texts(a: str, b: str) -> list[str]:
 
 
 def comparison(a: str, b: str) -> RobotComparison:
-    return compare_robots(*(model_of(etree.fromstring(text)) for text in (a, b)))
+    return compare_robots(model_of(etree.fromstring(a)), model_of(etree.fromstring(b)))
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,8 @@ def test_a_sender_that_was_reset_waits_until_its_next_message() -> None:
 
 
 def test_refused_messages_are_counted_and_said_once_in_a_period() -> None:
-    traffic, said, now_s = Traffic(), [], 100.0
+    said: list[str] = []
+    traffic, now_s = Traffic(), 100.0
     publishers = {"/a": ["/two", "/one", "/two"], "/b": []}
     log = RefusalLog(traffic, said.append, publishers.__getitem__, lambda: now_s)
     late = Refusal(Reason.TIME_BACKWARDS, "its stamp is 1 s before the last stamp")

@@ -37,7 +37,7 @@ def test_two_of_one_kind_are_not_mixed_and_the_other_is_named() -> None:
 
 def test_sources_of_other_kinds_are_no_complaint() -> None:
     assert choose_root(IN_ORDER).complaint("r") is None
-    assert choose_root(IN_ORDER[2:]).others == tuple(IN_ORDER[3:])
+    assert choose_root(IN_ORDER[2:]).rivals == tuple(IN_ORDER[3:])
 
 
 def test_where_nobody_says_anything_that_is_reported() -> None:

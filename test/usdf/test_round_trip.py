@@ -29,7 +29,7 @@ WORLDS = 10_000
 
 
 def without_places(state: WorldState) -> str:
-    return re.sub(r"at=-?\d+", "", repr(state))
+    return re.sub(r"ordinal=-?\d+", "", repr(state))
 
 
 def test_ten_thousand_random_worlds_read_back_bit_for_bit(chance: Callable[[int], Chance]) -> None:
