@@ -264,7 +264,7 @@ class View:
 
 
 @record(frozen=True, eq=False)
-class _Triangles:
+class _ShownTriangles:
     """All triangles of a scene.
 
     Attributes:
@@ -307,7 +307,7 @@ def render(scene: Scene, view: View = View(), *, scale: bool = False) -> Bytes:
     return _with_scale(picture, points, plain) if scale and len(mesh.corners) else picture
 
 
-def _draw_all(image: Shades, camera: Camera, mesh: _Triangles) -> None:
+def _draw_all(image: Shades, camera: Camera, mesh: _ShownTriangles) -> None:
     """Draw the triangles on finer pixels, only in the part of the picture that they may cover."""
     projected = camera.project(mesh.points)
     x, y, depth = projected.T
@@ -374,7 +374,7 @@ def _pillow() -> tuple[Any, Any, Any]:
     return Image, ImageDraw, ImageFont
 
 
-def _triangles(scene: Scene, view: View) -> _Triangles:
+def _triangles(scene: Scene, view: View) -> _ShownTriangles:
     groups = view.groups
     points: list[FloatArray] = [np.empty((0, 3))]
     corners: list[IntArray] = [np.empty((0, 3), dtype=np.int64)]
@@ -411,14 +411,14 @@ def _triangles(scene: Scene, view: View) -> _Triangles:
                 rgba[:] = shown.rgba or PLAIN
             colours.append(rgba)
     rgba = np.clip(np.concatenate(colours), 0.0, 1.0)
-    return _Triangles(np.concatenate(points), np.concatenate(corners), np.concatenate(normals), rgba)
+    return _ShownTriangles(np.concatenate(points), np.concatenate(corners), np.concatenate(normals), rgba)
 
 
 def _draw(
     image: Shades,
     corner: tuple[int, int],
     camera: Camera,
-    mesh: _Triangles,
+    mesh: _ShownTriangles,
     projected: FloatArray,
     is_chosen: npt.NDArray[np.bool_],
     before: Shades,
@@ -475,7 +475,7 @@ def pixel_weights(corners: FloatArray, which: IntArray, pixels: FloatArray) -> S
     return weights
 
 
-def _floor(camera: Camera, mesh: _Triangles) -> Shades:
+def _floor(camera: Camera, mesh: _ShownTriangles) -> Shades:
     """Return (height, width) brightness of the floor below the lowest point: darker near bodies."""
     low, high = mesh.points.min(axis=0), mesh.points.max(axis=0)
     cells = 192
