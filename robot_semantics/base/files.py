@@ -13,7 +13,6 @@ import errno
 import io
 import os
 import re
-import shutil
 import stat
 import sys
 import time
@@ -461,6 +460,9 @@ def replace_folder(temporary: Path, target: Path) -> None:
     Raises:
         OSError: it cannot be renamed.
     """
+    # Import here: few commands write a folder.
+    import shutil
+
     from robot_semantics.base import system
 
     if system.exchange_folders(temporary, target):
@@ -500,6 +502,9 @@ def _sweep(folder: Path, *, again: bool = False) -> None:
 
 def _remove(path: Path) -> None:
     if path.is_dir():
+        # Import here: few commands write a folder.
+        import shutil
+
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)

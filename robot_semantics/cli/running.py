@@ -14,9 +14,7 @@ import gc
 import importlib
 import os
 import re
-import shutil
 import sys
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -398,6 +396,10 @@ def help_text(parser: argparse.ArgumentParser, width: int | None = None) -> str:
         parser: the parser.
         width: characters in a line; by default the width of the terminal, at most 100.
     """
+    # Import here: only a help needs them.
+    import shutil
+    import textwrap
+
     columns = min(shutil.get_terminal_size().columns if width is None else width, _WIDEST)
     lines = [usage_line(parser), ""]
     if parser.description:
@@ -455,6 +457,8 @@ def _together(actions: Iterable[argparse.Action]) -> Iterator[argparse.Action]:
 
 def _row(name: str, text: str, columns: int, indent: int) -> Iterator[str]:
     """Yield a name with its text beside it; a long name moves the text to the right."""
+    import textwrap
+
     start = f"  {name:<{indent}}"
     if len(name) >= indent:
         start += "  "

@@ -12,7 +12,6 @@ lxml only has line numbers, and none for attributes. A file without problems has
 
 from __future__ import annotations
 
-import html
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -311,6 +310,9 @@ class ElementIndex:
         return children
 
     def _tag_and_name(self, ordinal: int) -> tuple[str, str | None]:
+        # Import here: only the path of a problem needs it.
+        import html
+
         tag = _NAME.match(self._text, self.offset[ordinal] + 1)
         name = self._attributes(ordinal).get(b"name")
         return (

@@ -20,7 +20,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 import threading
 import time
@@ -44,6 +43,8 @@ from robot_semantics.xml.reader import parse_xml, read_xml
 from robot_semantics.xml.source_map import SourceMap
 
 if TYPE_CHECKING:
+    import subprocess
+
     from robot_semantics.xml.xacro_child import XacroFailure
 
 # Options of xacro expansion, as a value that every file reader takes.
@@ -238,6 +239,8 @@ class _Expansion:
     def run(self, how: XacroOptions) -> str:
         """Return the expanded text."""
         # Import here what only an expansion needs.
+        import subprocess
+
         from robot_semantics.base.system import end_processes, ended_by_time, memory_of
 
         process = subprocess.Popen(

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -276,6 +275,9 @@ def _source_lines(place: SourcePlace) -> list[str]:
     if place.line > len(lines):
         return []
     line, column = lines[place.line - 1].rstrip("\r").replace("\t", " "), max(place.column, 1)
+    # Import here: only a problem needs it.
+    import shutil
+
     number = str(place.line)
     width = max(shutil.get_terminal_size().columns - len(number) - 4, 20)
     start = 0 if len(line) <= width else max(min(column - width // 2, len(line) - width), 0)
