@@ -526,13 +526,13 @@ class UnknownEndingError(RobotSemanticsError):
 
     Attributes:
         path: the file.
-        known: the known endings.
+        endings: the known endings.
     """
 
-    def __init__(self, path: str | Path, known: tuple[str, ...]) -> None:
+    def __init__(self, path: str | Path, endings: tuple[str, ...]) -> None:
         self.path = path
-        self.known = known
-        *others, last = known
+        self.endings = endings
+        *others, last = endings
         words = f"{', '.join(others)} or {last}" if others else last
         ending = Path(path).suffix
         super().__init__(

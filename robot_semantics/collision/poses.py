@@ -151,19 +151,19 @@ class PoseCollisions:
 
         The robot is this one, or has another virtual joint.
         """
-        space, own = JointSpace.of(robot), JointSpace.of(self._robot)
-        found: FloatArray = q.copy()
-        start = np.array(own.neutral())
-        for name, at in own.index.items():
+        space, own_space = JointSpace.of(robot), JointSpace.of(self._robot)
+        positions: FloatArray = q.copy()
+        start = np.array(own_space.neutral())
+        for name, index in own_space.index.items():
             if name in space.index:
-                start[at] = q[space.index[name]]
-        pose = self.free_pose(start, [name for name in joints if name in own.joint_positions])
+                start[index] = q[space.index[name]]
+        pose = self.free_pose(start, [name for name in joints if name in own_space.joint_positions])
         if pose is None:
             return None
-        for name, at in own.index.items():
+        for name, index in own_space.index.items():
             if name in space.index:
-                found[space.index[name]] = pose[at]
-        return found
+                positions[space.index[name]] = pose[index]
+        return positions
 
     def _samples(self, count: int) -> Iterator[FloatArray]:
         from robot_semantics.collision.sampling import block_sampler

@@ -121,14 +121,14 @@ class MimicMap(Affine):
         self._follow(result, self.followers)
         return result
 
-    def completed(self, x: FloatArray, known: BoolArray) -> tuple[FloatArray, BoolArray]:
-        """Return copies of `x` (..., size) and `known` (size,) with all values that follow from the known variables.
+    def completed(self, x: FloatArray, is_known: BoolArray) -> tuple[FloatArray, BoolArray]:
+        """Return copies of `x` (..., size) and `is_known` (size,) with all values that follow from the known variables.
 
         An unknown leader follows from its first known follower; then unknown followers follow from their leaders. Known
         variables keep their values.
         """
-        result, result_known = np.array(x), np.array(known)
-        followers = self.leading(known)[::-1]  # the first follower of a leader is written last
+        result, result_known = np.array(x), np.array(is_known)
+        followers = self.leading(is_known)[::-1]  # the first follower of a leader is written last
         leaders = self.source[followers]
         result[..., leaders] = (result[..., followers] - self.offset[followers]) / self.factor[followers]
         result_known[leaders] = True
@@ -137,10 +137,10 @@ class MimicMap(Affine):
         result_known[followers] = True
         return result, result_known
 
-    def leading(self, known: BoolArray) -> IndexArray:
+    def leading(self, is_known: BoolArray) -> IndexArray:
         """Return the known followers that determine their unknown leaders."""
         at = self.followers
-        leading: IndexArray = at[known[at] & ~known[self.source[at]] & (self.factor[at] != 0.0)]
+        leading: IndexArray = at[is_known[at] & ~is_known[self.source[at]] & (self.factor[at] != 0.0)]
         return leading
 
     def _follow(self, x: FloatArray, at: IndexArray) -> None:

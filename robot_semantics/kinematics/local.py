@@ -210,17 +210,17 @@ class InPlaceTransforms:
         values: FloatArray | None = None,
         places: IndexArray | None = None,
         staging_array: StagingArray | None = None,
-        given: Affine | None = None,
+        input_map: Affine | None = None,
     ) -> None:
         """Prepare for the joints with these indices in the model.
 
         Results are written to the flat array `values`, if given; `places` (n, 7) has the index of each number in it.
         With `staging_array`, rotating numbers are written to the array that it returns for their places instead; the
-        caller then processes them together with others. `given` converts the input of `update` to a configuration in
-        the order of `JointSpace`; by default it is one.
+        caller then processes them together with others. `input_map` converts the input of `update` to a configuration
+        in the order of `JointSpace`; by default it is one.
         """
         space = JointSpace.of(model)
-        given = given or Affine.identity(space.size)
+        input_map = input_map or Affine.identity(space.size)
         chosen = [model.joints[index] for index in joints]
         count = len(chosen)
         origins = np.array([joint.T_parent_joint for joint in chosen], np.float64).reshape(-1, 4, 4)
@@ -242,9 +242,9 @@ class InPlaceTransforms:
         moves = amplitude > 0.0
         self.values[entries[turning, 3:][~moves]] = 0.0
         variables = np.repeat(variables, 4).reshape(-1, 4)[moves]
-        self._take_from = given.source[variables]
-        self._factor = 0.5 * given.factor[variables]
-        self._phase = phase[moves] + 0.5 * given.offset[variables]
+        self._take_from = input_map.source[variables]
+        self._factor = 0.5 * input_map.factor[variables]
+        self._phase = phase[moves] + 0.5 * input_map.offset[variables]
         self._amplitude = amplitude[moves]
         to = entries[turning, 3:][moves]
         self._scatter_to = None if staging_array is not None else to
@@ -254,17 +254,17 @@ class InPlaceTransforms:
         sliding = [row for row, joint in enumerate(chosen) if joint.motion.slides]
         variables = np.array([starts[row] for row in sliding], np.intp)
         direction = np.array([origins[row, :3, :3] @ chosen[row].axis for row in sliding]).reshape(-1, 3)
-        self._sliding_from = given.source[variables]
+        self._sliding_from = input_map.source[variables]
         self._sliding_to = entries[sliding, :3]
-        self._zero = poses[sliding, :3] + given.offset[variables, np.newaxis] * direction
-        self._direction = given.factor[variables, np.newaxis] * direction
+        self._zero = poses[sliding, :3] + input_map.offset[variables, np.newaxis] * direction
+        self._direction = input_map.factor[variables, np.newaxis] * direction
 
         # The other joints are handled singly, each with a matrix for translation; floating joints also have one for
         # rotation.
         self._planar = [
             (
                 entries[row, :3],
-                given[starts[row] : starts[row] + 2],
+                input_map[starts[row] : starts[row] + 2],
                 poses[row, :3],
                 origins[row, :3, :3] @ plane_axes(joint.axis),
             )
@@ -274,7 +274,7 @@ class InPlaceTransforms:
         self._floating = [
             (
                 entries[row],
-                given[starts[row] : starts[row] + 7],
+                input_map[starts[row] : starts[row] + 7],
                 poses[row, :3],
                 origins[row, :3, :3],
                 np.array(quat_multiply(poses[row, 3:], np.eye(4))).T,

@@ -117,13 +117,13 @@ def _links_known(
     declared = tuple(links)
     fine = True
     for joint in joints:
-        for end, name, at in (
+        for end, name, ordinal in (
             ("parent", joint.parent, joint.parent_ordinal),
             ("child", joint.child, joint.child_ordinal),
         ):
             if name in links:
                 continue
-            place = _place_of_end(robot, joint, at)
+            place = _place_of_end(robot, joint, ordinal)
             if implicit_links:
                 links[name] = Link(name)
                 message = f"no <link> declares '{name}'; it is added without mass and shape"

@@ -181,18 +181,18 @@ def _descriptions(context: LaunchContext, files: Mapping[str, str]) -> dict[str,
     return {parameter: ParameterValue(text, value_type=str) for parameter, text in texts.items()}
 
 
-def split_path(given: str) -> tuple[str, list[str]]:
+def split_path(argument: str) -> tuple[str, list[str]]:
     """Return a path, which may contain spaces, and the xacro arguments ``name:=value`` after it.
 
     A value with spaces is in quotes: ``name:="a b"``.
     """
-    if Path(given).exists():
-        return given, []
+    if Path(argument).exists():
+        return argument, []
     assignments: list[str] = []
-    while found := re.fullmatch(r"""(.*?)\s+([A-Za-z_]\w*:=)("[^"]*"|'[^']*'|\S*)""", given, re.DOTALL):
-        given, name, value = found.groups()
+    while found := re.fullmatch(r"""(.*?)\s+([A-Za-z_]\w*:=)("[^"]*"|'[^']*'|\S*)""", argument, re.DOTALL):
+        argument, name, value = found.groups()
         assignments.insert(0, name + (value[1:-1] if re.fullmatch(r"""(["']).*\1""", value, re.DOTALL) else value))
-    return given, assignments
+    return argument, assignments
 
 
 def argument_value(context: LaunchContext, argument: str) -> str:

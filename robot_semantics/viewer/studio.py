@@ -171,7 +171,7 @@ class Studio:
         self.viewer, self.session, self.pieces, self.running = viewer, session, pieces, running
         self.collisions = CollisionWork.of(session, pieces)
         self._problems_seen = self.collisions.version
-        self.newest, self._bare, self._told = newest, session.bare, ""
+        self.newest, self._bare, self._reported_problem = newest, session.bare, ""
         self.actor = session.bare.name
         self.kinematics = ForwardKinematics(session.robot)
         self.q: FloatArray = closed_pose(self.kinematics, self.kinematics.space.neutral())[0]
@@ -342,9 +342,9 @@ class Studio:
             problem = str(error)
         except OSError as error:
             problem = f"{self.session.output}: {error.strerror}"
-        if problem not in ("", self._told):
+        if problem not in ("", self._reported_problem):
             ui.notify(problem, type="negative", position="bottom")
-        self._told = problem
+        self._reported_problem = problem
         self.session.keep_typed()
         # A file that is being replaced may be missing for a moment.
         self._missing = self._missing + 1 if self.session.is_deleted else 0
@@ -543,7 +543,7 @@ class Studio:
         with ui.column().style("width: 100%; gap: 6px").props("data-typed-conflict") as self._conflict:
             self._about_typed = small("")
             with ui.column().style("width: 100%; gap: 6px") as self._choice:
-                self._way = _difference("", "difference", "24vh")
+                self._typed_difference = _difference("", "difference", "24vh")
                 button("use my text", partial(self._end_typing, replace=True), "use-typed")
         with ui.row().style("gap: 6px"):
             button("apply", self._apply_typed, "take-text")
@@ -565,7 +565,9 @@ class Studio:
             self._about_typed.set_text(
                 "The document has changed since you began to type. This is the way from it to your text:"
             )
-            self._way.show(_shown_lines(unified_diff(bytes(session.text), typed.text.encode(), "document", "typed")))
+            self._typed_difference.show(
+                _shown_lines(unified_diff(bytes(session.text), typed.text.encode(), "document", "typed"))
+            )
 
     def _typed(self, event: events.GenericEventArguments) -> None:
         was, typed = (self.session.is_saved, self._is_too_long), event.args

@@ -121,7 +121,7 @@ class PairsTab:
             self._stop = button("stop", self._studio.collisions.stop, "stop-generate", outline=True)
             with ui.column().style("flex: 1; gap: 2px; min-width: 0") as self._bar:
                 self._share = with_attributes(ui.linear_progress(0.0, show_value=False), aria_label="samples done")
-                self._left = small("").props("data-left")
+                self._time_left = small("").props("data-left")
         self._default = Choice("default pose (default positions if empty)", (), name="default-pose", noun="pose")
         ui.timer(0.25, self._follow)
         self._write_button = button("write generated pairs", self._write, "write-pairs", outline=True)
@@ -203,7 +203,7 @@ class PairsTab:
         if work.is_running:
             self._share.set_value(work.done / work.total if work.total else 0.0)
             left = work.seconds_left
-            self._left.set_text("sampling …" if left is None else f"{max(1, round(left))} s left")
+            self._time_left.set_text("sampling …" if left is None else f"{max(1, round(left))} s left")
         if work.version == self._seen:
             return
         self._seen = work.version
@@ -229,7 +229,7 @@ class PairsTab:
     def rows(self) -> list[ShownPair]:
         """Return one row for each pair, the highest risk first; pairs without evidence come last."""
         robot, matrix = self._studio.session.robot, self._matrix
-        found: dict[LinkPair, tuple[str, float, bool]] = {}
+        evidence_of: dict[LinkPair, tuple[str, float, bool]] = {}
         if matrix is not None:
             from robot_semantics.collision.audit import pair_table
             from robot_semantics.collision.report import evidence_words
@@ -238,11 +238,11 @@ class PairsTab:
                 words, risky = evidence_words(matrix, row.evidence), row.risk.seen
                 hits, count = row.evidence.hits, row.evidence.samples
                 share = -1.0 if hits is None else hits / max(count, 1)
-                found[row.status.pair] = (f"⚠ {words}" if risky else words, share, risky)
+                evidence_of[row.status.pair] = (f"⚠ {words}" if risky else words, share, risky)
         stated = {*robot.semantics.disabled_collisions, *robot.semantics.enabled_collisions}
-        found.update(dict.fromkeys(sorted(stated - found.keys()), ("", -2.0, False)))
+        evidence_of.update(dict.fromkeys(sorted(stated - evidence_of.keys()), ("", -2.0, False)))
         rows: list[ShownPair] = []
-        for pair, (evidence, share, risky) in found.items():
+        for pair, (evidence, share, risky) in evidence_of.items():
             status = pair_status(robot, *pair)
             rows.append(
                 {

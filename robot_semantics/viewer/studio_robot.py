@@ -56,7 +56,7 @@ class RobotTab:
         """Begin with nothing chosen."""
         self._studio = studio
         self._type = "fixed"
-        self._asked: tuple[str | None, list[list[float]]] = (None, [])
+        self._request: tuple[str | None, list[list[float]]] = (None, [])
 
     def build(self) -> None:
         """Build the permanent forms and the lists."""
@@ -122,15 +122,15 @@ class RobotTab:
             typed = sphere_rows(self._spheres.value or "")
         self._studio.viewer.call("setTypedSpheres", self._studio.actor, link, typed)
         stated = self._studio.session.robot.semantics.link_spheres.get(link or "", ())
-        self._asked = asked = (link, typed or [[*one.center, one.radius] for one in stated])
+        self._request = request = (link, typed or [[*one.center, one.radius] for one in stated])
         parts: FloatArray | None = np.zeros((0, 3, 3))
         problem = ""
         try:
-            if link and asked[1]:
-                parts = await run.io_bound(self._uncovered, link, np.array(asked[1]))
+            if link and request[1]:
+                parts = await run.io_bound(self._uncovered, link, np.array(request[1]))
         except RobotSemanticsError as error:
             problem = str(error).splitlines()[0]
-        if asked is self._asked and parts is not None:
+        if request is self._request and parts is not None:
             self._bare.set_text(problem or ("Red: parts of the link that no sphere holds." if len(parts) else ""))
             self._studio.viewer.call("setUncovered", self._studio.actor, link, parts.round(5).ravel().tolist())
 

@@ -188,7 +188,7 @@ class StartTab:
 
     def build(self) -> None:
         """Build the list."""
-        self._found, self._shown = self._suggested(), self._states()
+        self._suggestions, self._shown = self._suggested(), self._states()
         with ui.column().style("width: 100%; gap: 10px; flex-wrap: nowrap") as box:
             self._list()
         on_named(box, "click", "accept", self._accept)
@@ -197,9 +197,9 @@ class StartTab:
 
     def renew(self) -> None:
         """Show the present state of the session; what stays the same is not built anew, so that no click is lost."""
-        titles, shown = [suggestion.title for suggestion in self._found], self._shown
-        self._found, self._shown = self._suggested(), self._states()
-        if titles != [suggestion.title for suggestion in self._found] or shown != self._shown:
+        titles, shown = [suggestion.title for suggestion in self._suggestions], self._shown
+        self._suggestions, self._shown = self._suggested(), self._states()
+        if titles != [suggestion.title for suggestion in self._suggestions] or shown != self._shown:
             self._list.refresh()
 
     def _states(self) -> list[tuple[str, bool]]:
@@ -210,18 +210,18 @@ class StartTab:
 
     @ui.refreshable_method
     def _list(self) -> None:
-        found = self._found
+        suggestions = self._suggestions
         self._buttons.clear()
         # Without a suggestion, the robot may not need the optional steps.
         following = next((step for step in STEPS if step.is_needed and not self._state(step)[1]), STEPS[-1])
         with ui.row(wrap=False).style("width: 100%; align-items: center"):
             heading("Steps to a complete SRDF").style("flex: 1")
-            if len(found) > 1:
-                button(f"accept all {len(found)}", self._accept_all, "accept-all", outline=True)
-        essential = [suggestion for suggestion in found if not suggestion.is_optional]
+            if len(suggestions) > 1:
+                button(f"accept all {len(suggestions)}", self._accept_all, "accept-all", outline=True)
+        essential = [suggestion for suggestion in suggestions if not suggestion.is_optional]
         for step in STEPS:
             count, done = self._state(step)
-            if not done and self._is_needless(step, found):
+            if not done and self._is_needless(step, suggestions):
                 count, done = "not needed", True
             row = ui.column().style("width: 100%; gap: 2px").classes("step")
             with with_attributes(row, data_step=step.title, data_done=str(done).lower()):
@@ -237,7 +237,7 @@ class StartTab:
                     remark(count)
                 remark(step.about).style("padding-left: 28px")
                 self._suggest(
-                    step, [suggestion for suggestion in found if suggestion.step == step.suggested], essential
+                    step, [suggestion for suggestion in suggestions if suggestion.step == step.suggested], essential
                 )
 
     def _suggest(self, step: Step, suggested: Sequence[Suggestion], essential: Sequence[Suggestion]) -> None:
@@ -253,9 +253,9 @@ class StartTab:
         self._unfolded.add(step)
         self._list.refresh()
 
-    def _is_needless(self, step: Step, found: Sequence[Suggestion]) -> bool:
+    def _is_needless(self, step: Step, suggestions: Sequence[Suggestion]) -> bool:
         """Return True if this robot does not need a step: nothing of its kind is suggested, or can be later."""
-        if any(suggestion.step == step.suggested for suggestion in found):
+        if any(suggestion.step == step.suggested for suggestion in suggestions):
             return False
         is_later = step.title == "End effectors" and not self._studio.session.text.semantic.groups
         return step.title in ("Virtual joint", "End effectors", "Passive joints") and not is_later
@@ -286,7 +286,7 @@ class StartTab:
 
     def _present(self, title: str) -> Suggestion | None:
         """Return a suggestion for the present robot: its limits, for example, may have changed."""
-        return next((item for item in self._found if item.title == title), None)
+        return next((item for item in self._suggestions if item.title == title), None)
 
     async def _accept(self, title: str) -> None:
         suggestion = self._present(title)

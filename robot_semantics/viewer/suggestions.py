@@ -93,9 +93,9 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
         joint = new.virtual_joint(virtual_joint_name(robot, frame), kind, frame, robot.root_link)
         result.append(_adding("virtual joint", f"{kind} virtual joint: {robot.root_link} in {frame}", joint))
     result += _limbs(robot, semantic)
-    others = list(_mirrored(robot, semantic, free_pose))
+    mirrored_poses = list(_mirrored(robot, semantic, free_pose))
     # Where the other side has the pose home, its mirrored pose is the suggestion.
-    mirrored = {item.state for item in others}
+    mirrored = {item.state for item in mirrored_poses}
     result += [item for item in _home_poses(robot, semantic, free_pose) if item.state not in mirrored]
     passive = [
         joint.name
@@ -105,7 +105,7 @@ def suggestions(robot: RobotModel, semantic: SrdfDocument, free_pose: FreePose |
     if passive:
         title = f"passive joint{'s' * (len(passive) > 1)} {', '.join(passive)}"
         result.append(_adding("passive joint", title, *map(new.passive_joint, passive)))
-    return [*result, *_more_groups(robot, semantic), *_feet(robot, semantic), *others]
+    return [*result, *_more_groups(robot, semantic), *_feet(robot, semantic), *mirrored_poses]
 
 
 def _limbs(robot: RobotModel, semantic: SrdfDocument) -> Iterator[Suggestion]:

@@ -236,7 +236,7 @@ class JsonReader:
 
     def __init__(self, source: str, found: Diagnostics) -> None:
         self._source = source
-        self._found = found
+        self._diagnostics = found
 
     def read(self, plain: Json, element: Element, path: str = "", more_keys: tuple[str, ...] = ()) -> object:
         """Return the value of an element; None if it cannot be made."""
@@ -304,7 +304,7 @@ class JsonReader:
         for key in plain:
             if keys is not None and key not in keys:
                 place = SourcePlace(self._source, path=f"{path}/{key}")
-                self._found.error("unknown-key", f"the key '{key}' is not known", place, name=key, valid=keys)
+                self._diagnostics.error("unknown-key", f"the key '{key}' is not known", place, name=key, valid=keys)
         return plain
 
     def _texts(self, plain: Json, path: str) -> tuple[str, ...]:
@@ -314,7 +314,7 @@ class JsonReader:
         return tuple(plain)
 
     def _error(self, path: str, message: str) -> None:
-        self._found.error("bad-json", message, SourcePlace(self._source, path=path or "/"))
+        self._diagnostics.error("bad-json", message, SourcePlace(self._source, path=path or "/"))
 
 
 def _made(element: Element, values: Fields) -> object:

@@ -112,13 +112,13 @@ class _Skeleton:
             return ""
         parts = self._parts.copy()
         try:
-            numbers = format_row(tuple([row[at] for at in self._numbers])).split()
+            numbers = format_row(tuple([row[index] for index in self._numbers])).split()
         except ValueError:
             return ""
         for place, number in zip(self._number_places, numbers, strict=True):
             parts[place] = number
-        for place, at in self._times:
-            parts[place] = seconds_text(time_ns if at == len(ages_ns) else int(ages_ns[at]))
+        for place, index in self._times:
+            parts[place] = seconds_text(time_ns if index == len(ages_ns) else int(ages_ns[index]))
         return "".join(parts)
 
 

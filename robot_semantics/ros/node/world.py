@@ -158,13 +158,13 @@ class World:
             if state.model(model).joints and state.model(model).pose is not None
         }
         link_names = _link_names(simulated.values())
-        own = self.own(
+        own_world = self.own(
             sample, elsewhere=elsewhere, simulated_models=whole, link_names=link_names, max_age_ns=max_age_ns
         )
-        missing += own.missing
+        missing += own_world.missing
         for match in matches:
             missing += [_perhaps(model, robot) for model, robot in match.likely.items() if robot not in whole]
-        state = _merged(own, simulated)
+        state = _merged(own_world, simulated)
         owners = {robot.name: robot.name for robot in sample.robots}
         owners |= {model: robot for match in matches for model, robot in match.robot_of.items()}
         present = {model.name for model in state.models}
