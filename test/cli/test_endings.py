@@ -38,7 +38,7 @@ def test_an_unknown_ending_is_refused_with_the_known_ones(name: str, message: st
     with pytest.raises(UnknownEndingError) as refused:
         format_of(name, FORMATS)
     assert str(refused.value) == message
-    assert refused.value.known == (".usdf", ".json")
+    assert refused.value.endings == (".usdf", ".json")
 
 
 def code_of(words: list[str]) -> int:
