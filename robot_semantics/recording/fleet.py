@@ -96,7 +96,7 @@ class FleetTask:
         name: path of the result in the folder.
         folder: folder of results and rows.
         options: digest of the options.
-        request_digest: digest of the options and descriptions.
+        wanted: digest of the options and descriptions.
         error: the reason why it is not exported.
         before: its row in the index of an earlier export, for a folder whose rows are lost.
     """
@@ -105,7 +105,7 @@ class FleetTask:
     name: str
     folder: Path
     options: str
-    request_digest: str
+    wanted: str
     error: str = ""
     before: FleetRow | None = None
 
@@ -140,7 +140,7 @@ class FleetRow:
         problems: all problems.
         skipped_times: the requested times outside of the recording.
         content: digest of the bag.
-        request_digest: digest of the options and descriptions.
+        wanted: digest of the options and descriptions.
         digest: digest of the result; empty until it is complete.
         beside: names of the description files beside the result.
         skipped: an earlier export has made it.
@@ -161,7 +161,7 @@ class FleetRow:
     problems: tuple[str, ...] = ()
     skipped_times: tuple[str, ...] = ()
     content: str = ""
-    request_digest: str = ""
+    wanted: str = ""
     digest: str = ""
     beside: tuple[str, ...] = ()
     skipped: bool = False
@@ -388,7 +388,7 @@ def export_table(request: ExportRequest, workers: Workers, bags: Sequence[FleetB
 def export_bag(task: FleetTask) -> FleetRow:
     """Export one bag, unless an earlier export did; errors are in the returned row."""
     (bag,) = task.request.bags
-    row = FleetRow(bag.as_posix(), request_digest=task.request_digest)
+    row = FleetRow(bag.as_posix(), wanted=task.wanted)
     if task.error:
         return replace(row, error=task.error)
     begun = False
@@ -441,13 +441,13 @@ def _check_result(task: FleetTask, *, is_ours: bool) -> None:
 
 def _save_row(task: FleetTask, row: FleetRow) -> None:
     """Write the row, under the name of its result and under the bag's content, for a bag that is moved later."""
-    for name in (task.name, f"{row.content} {row.request_digest}"):
+    for name in (task.name, f"{row.content} {row.wanted}"):
         save_bytes(json.dumps(asdict(row)).encode(), row_file(task.folder, name))
 
 
 def _moved_result(task: FleetTask, row: FleetRow) -> FleetRow | None:
     """Copy the result of a bag that was moved from its old place; None without one."""
-    before = _kept_row(row_file(task.folder, f"{row.content} {row.request_digest}"))
+    before = _kept_row(row_file(task.folder, f"{row.content} {row.wanted}"))
     if before is None or not before.result or Path(before.bag).exists() or task.request.dry_run:
         return None
     old = task.folder / before.result
@@ -474,7 +474,7 @@ def _remove(out: Path) -> None:
 
 def _is_done(before: FleetRow, row: FleetRow, out: Path) -> bool:
     """Return True if a result is complete and unchanged, of the same bag and the same request."""
-    same = (before.content, before.request_digest) == (row.content, row.request_digest)
+    same = (before.content, before.wanted) == (row.content, row.wanted)
     return same and before.digest != "" and before.digest == result_digest(out, before.beside)
 
 
@@ -511,7 +511,7 @@ def _row_of(task: FleetTask, row: FleetRow, report: ExportReport, problems: Diag
         problems=tuple(map(str, everything)),
         skipped_times=report.skipped_times,
         # The descriptions may have changed since the start of the fleet.
-        request_digest=_wanted(task.options, report.recording.plan.robots),
+        wanted=_wanted(task.options, report.recording.plan.robots),
         digest="" if task.request.dry_run else result_digest(task.out, report.beside),
         beside=report.beside,
     )

@@ -83,7 +83,7 @@ class ProblemList:
         with self._fold:
             self._lines = ui.column()
         for event in ("click", "keydown.enter"):
-            on_named(self._lines, event, "message", self._choose_message)
+            on_named(self._lines, event, {"message": self._choose_message})
         self._lines.style("max-height: 30vh; overflow-y: auto; gap: 4px; width: 100%; flex-wrap: nowrap")
         self.show()
 
@@ -191,9 +191,7 @@ class StartTab:
         self._suggestions, self._shown = self._suggested(), self._states()
         with ui.column().style("width: 100%; gap: 10px; flex-wrap: nowrap") as box:
             self._list()
-        on_named(box, "click", "accept", self._accept)
-        on_named(box, "click", "open", self._open)
-        on_named(box, "click", "more", self._unfold)
+        on_named(box, "click", {"accept": self._accept, "open": self._open, "more": self._unfold})
 
     def renew(self) -> None:
         """Show the present state of the session; what stays the same is not built anew, so that no click is lost."""

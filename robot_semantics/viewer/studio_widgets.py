@@ -106,14 +106,25 @@ def field(
     return shown
 
 
-def on_named(box: ui.element, event: str, attribute: str, handler: Callable[[str], object]) -> None:
-    """Call a handler with the value of a data attribute (its name without ``data-``) of the element that was used.
+NAMED = """(event) => {
+  const part = event.target.closest("[data-accept], [data-open], [data-more], [data-message]");
+  if (part) emit({ ...part.dataset });
+}"""
+"""Sends the data attributes of the element that was used, which name what it is for."""
+
+
+def on_named(box: ui.element, event: str, handlers: Mapping[str, Callable[[str], object]]) -> None:
+    """Call a handler with the value of its data attribute, one of `NAMED` without ``data-``, of the element in `box`
+    that was used.
 
     The page may show an element that the server has just built anew: a click on it is about its name.
     """
-    of = f"event.target.closest('[data-{attribute}]')?.getAttribute('data-{attribute}')"
-    emit = f"(event) => {{ const name = {of}; if (name != null) emit(name); }}"
-    box.on(event, lambda told: handler(str(told.args)), js_handler=emit)
+
+    def handle(used: events.GenericEventArguments) -> object:
+        name = next((name for name in handlers if name in used.args), None)
+        return None if name is None else handlers[name](str(used.args[name]))
+
+    box.on(event, handle, js_handler=NAMED)
 
 
 def toggle(options: Sequence[str], value: str | None, chosen: Callable[[str], object], name: str) -> ui.toggle:
