@@ -54,11 +54,8 @@ def check_for(
         if joint.urdf is not None:
             limit = joint.urdf.limit
             for code, message in _joint_problems(purpose, joint, limit, is_reserved):
-                diagnostics.warning(
-                    code,
-                    f"joint '{joint.name}': {message}",
-                    places.place(limit.ordinal if limit else joint.urdf.ordinal),
-                )
+                place = places.place((limit or joint.urdf).ordinal)
+                diagnostics.warning(code, f"joint '{joint.name}': {message}", place)
     semantics = robot.semantics
     if purpose == "moveit" and not semantics.groups:
         diagnostics.warning("no-group", "no planning group: MoveIt plans for groups of an SRDF", _root(robot))

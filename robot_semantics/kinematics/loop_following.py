@@ -236,7 +236,8 @@ class LinkageTracker:
     def _newton(self, chain: _PreparedLinkage, q: FloatArray) -> TrackedLoops | None:
         """Close the loops near the predicted `q` (size,), in place; return None if that is not certain."""
         places, before = self._linkage.ordered_places, np.inf
-        inverse: FloatArray = np.zeros((0, 0))
+        # The first step computes it.
+        inverse: FloatArray
         for done in range(_MOST_STEPS):
             error = chain.errors(q)
             size = math.sqrt(error @ error)

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Collection
 from typing import NamedTuple
@@ -406,6 +407,6 @@ class LoopCloser:
         A joint that no message named is not among them.
         """
         names = [self._buffer.moving.names[number] for number in self._compared_joints]
-        taken = {name: off for name, off in zip(names, self._differences.tolist(), strict=True) if off == off}
+        taken = {name: off for name, off in zip(names, self._differences.tolist(), strict=True) if not math.isnan(off)}
         self._differences[:] = np.nan
         return taken
