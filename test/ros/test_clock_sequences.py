@@ -239,7 +239,7 @@ def lived(client: Client, start: Callable[..., NodeProcess]) -> Iterator[Lived]:
     listener = Listener(client.domain)
     try:
         warm = client.publisher(JointState, "warm/joint_states")
-        client.publish_until(warm, lambda: joint_state({"a": 0.0}), lambda: listener.has_heard, "the first transform")
+        client.publish_until(warm, lambda: joint_state({"a": 0.0}), lambda: listener.count > 0, "the first transform")
         scene = Scene(client, other)
         for sequence in (slow, quick, reset, back, subsets, two, loop):
             sequence(scene)

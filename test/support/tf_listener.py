@@ -55,8 +55,9 @@ class Listener:
             self._executor.spin_once(timeout_sec=0.05)
 
     @property
-    def has_heard(self) -> bool:
-        return bool(self._messages)
+    def count(self) -> int:
+        """How many messages were heard."""
+        return len(self._messages)
 
     def has_heard_of(self, child: str) -> bool:
         return any(child.encode() in data for data in list(self._messages))
