@@ -44,10 +44,10 @@ class Person:
         self.browser.wait(f"document.getElementById('{field}').value === {json.dumps(text)}")
 
     def choose(self, field: str, text: str) -> None:
-        """Choose one of a field's names by typing it and clicking it."""
+        """Choose one of a field's names by typing most of it and clicking it: a whole name closes the list."""
         self.browser.wait(f"document.getElementById('{field}') !== null")
         self.browser.run(f"document.getElementById('{field}').focus()")
-        self.browser.type(text)
+        self.browser.type(text[:-1])
         item = f"[...document.querySelectorAll('.q-menu .q-item')].find((item) => item.textContent.trim() === '{text}')"
         self.browser.wait(f"Boolean({item})")
         self.browser.run(f"{item}.click()")

@@ -42,7 +42,10 @@ export default {
     },
     filter(text, update, abort) {
       if (text && text === this.takenText && performance.now() - this.taken < 1000) { abort(); return; }
-      update(() => { this.shown = this.matches(text); }, (field) => {
+      const found = this.matches(text);
+      // Nothing is left to choose, and a list would lie over the button below.
+      if (found.length === 1 && found[0].label === text) { abort(); return; }
+      update(() => { this.shown = found; }, (field) => {
         this.place(field, performance.now() + PLACE_MS);
         if (!text || !this.shown.length) return;
         field.setOptionIndex(-1);
