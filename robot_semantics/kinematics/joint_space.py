@@ -19,6 +19,7 @@ its position. These are the axes of the joint's origin; for a virtual joint they
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
@@ -442,10 +443,12 @@ class JointSpace:
         return low, np.where(np.isinf(upper), low + 2 * span, upper)
 
     def _bounds(self) -> FloatArray:
-        bounds = np.tile([[-np.inf], [np.inf]], self.size)
+        lower, upper = [-math.inf] * self.size, [math.inf] * self.size
         for joint in self.joints:
             if joint.position_count == 1:
-                bounds[:, self.positions_of(joint).start] = joint.limits.bounds
+                at = self.positions_of(joint).start
+                lower[at], upper[at] = joint.limits.bounds
+        bounds = np.array([lower, upper])
         bounds.setflags(write=False)
         return bounds
 

@@ -27,6 +27,7 @@ from robot_semantics.kinematics.motions import (
     SingleVelocityJoints,
     SlidingJoints,
     TurningJoints,
+    origins_of,
     plane_axes,
     several_velocities,
 )
@@ -66,7 +67,7 @@ class LocalTransforms:
         self.joints: tuple[JointModel, ...] = (
             model.joints if joints is None else tuple(model.joint(name) for name in joints)
         )
-        origins = np.array([joint.T_parent_joint for joint in self.joints]).reshape(-1, 4, 4)
+        origins = origins_of(self.joints)
         self._origins = origins
         self._flat = origins.reshape(-1, 16)
         self.turning = TurningJoints.of(self.space, self.joints, origins)
@@ -223,7 +224,7 @@ class InPlaceTransforms:
         input_map = input_map or Affine.identity(space.size)
         chosen = [model.joints[index] for index in joints]
         count = len(chosen)
-        origins = np.array([joint.T_parent_joint for joint in chosen], np.float64).reshape(-1, 4, 4)
+        origins = origins_of(chosen)
         poses = np.array(xyz_quat_from_matrix(origins), np.float64).reshape(-1, 7)
         self.values: FloatArray = np.zeros(7 * count) if values is None else values
         entries = np.arange(7 * count).reshape(-1, 7) if places is None else places

@@ -25,6 +25,7 @@ from robot_semantics.kinematics.loop_equations import (
     LoopSolution,
     LoopState,
 )
+from robot_semantics.kinematics.motions import origins_of
 from robot_semantics.model.robot_model import ConstraintType
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
@@ -270,7 +271,7 @@ class _PreparedLinkage:
         self._turning, self._sliding = local.turning, local.sliding
         count = len(local.joints)
         self._poses = np.tile(np.eye(4), (count + 1, 1, 1))
-        self._local = np.array([joint.T_parent_joint for joint in local.joints]).reshape(-1, 4, 4)
+        self._local = origins_of(local.joints)
         self._flat = self._local.reshape(-1, 16)
         parents = equations.parents
         self._products = [

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from itertools import groupby
 from operator import attrgetter
 from typing import ClassVar, NamedTuple, TypeVar
 
@@ -43,6 +44,23 @@ from robot_semantics.transforms.rows import LARGEST, slerp_rows
 IndexArray = npt.NDArray[np.intp]
 Rows = slice | IndexArray
 BlockType = TypeVar("BlockType", bound="Block")
+
+
+def origins_of(joints: Iterable[JointModel]) -> FloatArray:
+    """Return the (n, 4, 4) poses of the joint frames of n joints in their parent links [m]."""
+    # Nearly all joints share the frames of their robot, from which one call takes them.
+    taken = [frames.T_parent_joint[_indices(run)] for frames, run in groupby(joints, attrgetter("frames"))]
+    return np.concatenate([np.empty((0, 4, 4)), *taken])
+
+
+def axes_of(joints: Iterable[JointModel]) -> FloatArray:
+    """Return the (n, 3) unit axes of n joints in their joint frames."""
+    taken = [frames.axes[_indices(run)] for frames, run in groupby(joints, attrgetter("frames"))]
+    return np.concatenate([np.empty((0, 3)), *taken])
+
+
+def _indices(joints: Iterable[JointModel]) -> list[int]:
+    return [joint.index for joint in joints]
 
 
 def turns(joint: JointModel, at: int) -> bool:
@@ -139,7 +157,7 @@ class Block:
         return cls(
             slice(int(rows[0]), int(rows[-1]) + 1) if consecutive else rows,
             space.mimics[variables],
-            np.array([joint.axis for _, joint in chosen]),
+            axes_of(joint for _, joint in chosen),
             T_parent_joint[rows],
         )
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
-from robot_semantics.kinematics.motions import SUBSPACE, plane_axes
+from robot_semantics.kinematics.motions import SUBSPACE, origins_of, plane_axes
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import invert, quat_from_matrix, rotvec_from_quat
@@ -64,7 +64,7 @@ class JointObserver:
         self.space = self._local.space
         self.joints = self._local.joints
         self._neutral = JointSpace.of(model).neutral()
-        self._T_joint_parent = invert(np.array([joint.T_parent_joint for joint in self.joints]).reshape(-1, 4, 4))
+        self._T_joint_parent = invert(origins_of(self.joints))
 
     def observe(self, T_parent_child: npt.ArrayLike, near: npt.ArrayLike | None = None) -> Observation:
         """Return positions and residuals of (..., n, 4, 4) transforms.

@@ -184,6 +184,9 @@ class LimitRange(NamedTuple):
     upper: float
 
 
+_NO_LOWER, _NO_UPPER = -math.inf, math.inf
+
+
 def _given(value: float | None, default: float) -> float:
     return default if value is None else value
 
@@ -220,17 +223,17 @@ class JointLimits:
             return UNLIMITED
         limited = MOTION[kind].limited
         soft = safety if limited else None
-        acceleration = _given(limit.acceleration, math.inf)
+        acceleration = _given(limit.acceleration, _NO_UPPER)
         return cls(
-            (limit.lower or 0.0) if limited else -math.inf,
-            (limit.upper or 0.0) if limited else math.inf,
-            _given(limit.velocity, math.inf),
-            _given(limit.effort, math.inf),
+            (limit.lower or 0.0) if limited else _NO_LOWER,
+            (limit.upper or 0.0) if limited else _NO_UPPER,
+            _given(limit.velocity, _NO_UPPER),
+            _given(limit.effort, _NO_UPPER),
             acceleration,
             _given(limit.deceleration, acceleration),
-            _given(limit.jerk, math.inf),
-            -math.inf if soft is None else _given(soft.soft_lower_limit, -math.inf),
-            math.inf if soft is None else _given(soft.soft_upper_limit, math.inf),
+            _given(limit.jerk, _NO_UPPER),
+            _NO_LOWER if soft is None else _given(soft.soft_lower_limit, _NO_LOWER),
+            _NO_UPPER if soft is None else _given(soft.soft_upper_limit, _NO_UPPER),
         )
 
     @property
@@ -349,8 +352,10 @@ def unit_axis(joint: Joint, kind: JointType) -> Vec3:
     largest = max(map(abs, axis))
     if largest == 0.0:
         return default
-    x, y, z = (value / largest for value in axis)
+    x, y, z = axis[0] / largest, axis[1] / largest, axis[2] / largest
     length = math.sqrt(x * x + y * y + z * z)
+    if length == largest == 1.0:
+        return axis
     return (x / length, y / length, z / length)
 
 

@@ -98,6 +98,7 @@ class ExtraKeeper:
         """Keep content of this document."""
         self._places = document.places
         self.namespaces = _declared(document.head)
+        self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     @cached_property
     def _declared_below(self) -> bool:
@@ -134,7 +135,9 @@ class ExtraKeeper:
     def put(self, values: dict[str, object], kept: Sequence[Extra], order: Sequence[str]) -> None:
         """Write the kept content and the order into the fields of a part."""
         values["extras"] = tuple(kept)
-        values["order"] = tuple(order)
+        # A robot has few different orders: all its parts share them.
+        tags = tuple(order)
+        values["order"] = self._orders.setdefault(tags, tags)
 
 
 class KeptExtras:

@@ -159,7 +159,7 @@ class Link:
     ordinal: int = field(default=-1, compare=False)
 
 
-@record(frozen=True)
+@record(frozen=True, slots=True)
 class Limit:
     """A joint's limits as written; None for a missing attribute."""
 

@@ -85,10 +85,11 @@ def print_links(arguments: argparse.Namespace, model: RobotModel, poses: LinkPos
         return
     # A pose of -1e-18 m is 0.
     rows = np.round(rows, 6) + 0.0
-    width = max(len(shown(name)) for name in model.link_names)
+    names = [*map(shown, model.link_names)]
+    width = max(map(len, names))
     if sys.stdout.isatty() and width + _NUMBERS_WIDTH > shutil.get_terminal_size().columns:
         print_line(f"poses in {shown(frame)}")
-        for name, pose in zip(model.link_names, rows.tolist(), strict=True):
+        for name, pose in zip(names, rows.tolist(), strict=True):
             print_line(name)
             print_line(f"  x y z: {' '.join(['%.6f'] * 3) % tuple(pose[:3])}")
             print_line(f"  qx qy qz qw: {' '.join(['%.6f'] * 4) % tuple(pose[3:])}")
@@ -96,5 +97,5 @@ def print_links(arguments: argparse.Namespace, model: RobotModel, poses: LinkPos
     header = f"{'x':>10} {'y':>10} {'z':>10}  {'qx':>9} {'qy':>9} {'qz':>9} {'qw':>9}   (in {shown(frame)})"
     print_line(f"{'link':<{width}}  {header}")
     numbers = f"  {' '.join(['%10.6f'] * 3)}  {' '.join(['%9.6f'] * 4)}"
-    for name, pose in zip(model.link_names, rows.tolist(), strict=True):
-        print_line(f"{shown(name):<{width}}{numbers % tuple(pose)}")
+    for name, row in zip(names, rows, strict=True):
+        print_line(f"{name:<{width}}{numbers % tuple(row.tolist())}")
