@@ -84,7 +84,7 @@ def test_a_test_that_hangs_fails_and_the_others_go_on(tmp_path: Path, how: str) 
     (tmp_path / "test_it.py").write_text(HANGS.format(number=100_000, how=how))
     command = [sys.executable, "-m", "pytest", "-p", "support.processes", "-p", "no:cacheprovider", "-n", "2"]
     command += ["-p", "no:timeout", "--max-worker-restart", "1", "--rootdir", str(tmp_path)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HANG_S": "3"}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HANG_S": "4", "MORE_S": "8"}
     run = subprocess.run(
         [*command, str(tmp_path / "test_it.py")],
         cwd=tmp_path,

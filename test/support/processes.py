@@ -27,7 +27,7 @@ GRACE_S = 5.0
 """Time for the processes to end by themselves [s]."""
 HANG_S = float(os.environ.get("HANG_S", "550"))
 """Longer than the time limit of any test, which is not heard in C code [s]."""
-MORE_S = HANG_S / 10
+MORE_S = float(os.environ.get("MORE_S", HANG_S / 10))
 """Time until the next means against a process that hangs [s]."""
 PR_SET_CHILD_SUBREAPER = 36
 
