@@ -13,9 +13,9 @@ room and by the sweeps; 95 % of the changes must be noticed.
 
 Each test is run once without a change, to record its time and the lines that it executes. All tests are collected
 once. For each change, a fork of that process replaces the changed function, and runs only the tests that execute the
-changed lines. A change that they do not notice, or that is outside functions, is made in a copy of the checkout. There
-a new process runs the tests that start processes, or all tests of the room, but not those that fail in an unchanged
-copy.
+changed lines, of a test with many cases only some of them. A change that these quick tests do not notice, or that is
+outside functions, is made in a copy of the checkout. There a new process runs all cases of all tests of the room, but
+not those that fail in an unchanged copy.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import islice, pairwise
 from operator import attrgetter
 from pathlib import Path
@@ -78,6 +79,8 @@ BY_COMMANDS = {
 """Tests of commands that are tests of a room."""
 LEAST_NOTICED = 0.95
 """Smallest share of the changes that the tests must notice."""
+LAST_FAILED = Path(".pytest_cache/v/cache/lastfailed")
+"""The tests that failed in a copy, by pytest."""
 LARGE = 100_000
 """No test needs to notice a change of a larger number by 1."""
 MOST_GROUPS, MOST_CASES = 5, 30
@@ -235,7 +238,7 @@ class Run(NamedTuple):
     """A test, or a group of its cases, without a change.
 
     Attributes:
-        key: hash of all files on which the result depends, after the number of cases.
+        key: hash of the test and of the modules that it executes, after the number of cases.
         passed: False if a case failed.
         seconds: time of the processor [s].
         starts_processes: True if a case starts processes, whose lines are unknown.
@@ -283,12 +286,10 @@ def side_by_side(jobs: Iterable[T], work: Callable[[T], int]) -> Iterator[tuple[
             yield running.pop(process), os.waitstatus_to_exitcode(status)
 
 
-def content_hash(paths: Iterable[Path]) -> str:
-    """Return the hash of some files."""
-    digest = hashlib.sha256()
-    for path in sorted(paths):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+@cache
+def content_hash(path: Path) -> str:
+    """Return the hash of a file; of an absent file, an empty text."""
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
 
 
 class Mutants:
@@ -304,7 +305,6 @@ class Mutants:
         self.outcomes: dict[int, int] = {}
         self.groups: dict[str, list[pytest.Item]] = {}
         self.runs: dict[str, Run] = {}
-        self.used_in_copy: dict[str, list[str]] = {}
         self.texts: list[str] = by_cosmic_ray(CHANGE, changes)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -324,38 +324,46 @@ class Mutants:
         for nodeid in [nodeid for nodeid, run in self.runs.items() if not run.passed]:
             print(f"left out, because it fails or takes too long without a change: {nodeid}")
             del self.runs[nodeid]
+        survivors = self.unnoticed(range(len(self.changes)), self.test_change, "quick tests")
         if not self.quick:
-            failing = failing_in_copy([item.nodeid for nodeid in self.runs for item in self.groups[nodeid]])
-            print("".join(f"left out, because it fails in an unchanged copy: {nodeid}\n" for nodeid in sorted(failing)))
-            self.used_in_copy = {
-                nodeid: [item.nodeid for item in self.groups[nodeid] if item.nodeid not in failing]
-                for nodeid in self.runs
-            }
-        begin = time.monotonic()
-        for number, code in side_by_side(range(len(self.changes)), self.test_change):
+            self.unnoticed(survivors, self.test_in_copy, "all tests")
+        return True
+
+    def unnoticed(self, numbers: Sequence[int], test: Callable[[int], int], name: str) -> list[int]:
+        """Test some changes; return and print those that the tests do not notice."""
+        survivors = []
+        for number, code in side_by_side(numbers, test):
             self.outcomes[number] = code if code in (UNNOTICED, UNDECIDED) else NOTICED
             if code == UNNOTICED:
-                print(f"not noticed after {time.monotonic() - begin:.0f} s: {self.described(number)}", flush=True)
-        return True
+                survivors.append(number)
+                print(f"not noticed by {name}: {self.described(number)}", flush=True)
+        return survivors
 
     def recorded(self) -> dict[str, Run]:
         """Return the record of each test; record those that are new or depend on a changed file."""
         path = FOLDER / "record.pickle"
         stored = pickle.loads(path.read_bytes()) if path.exists() else {}
         known = {nodeid: Run(*values) for nodeid, values in stored.items()}
-        shared = content_hash([*(ROOT / "robot_semantics").rglob("*.py"), *(ROOT / "test/support").glob("*.py")])
-        hashes = {file: content_hash([file]) + shared for file in {group[0].path for group in self.groups.values()}}
-        keys = {nodeid: f"{len(group)} {hashes[group[0].path]}" for nodeid, group in self.groups.items()}
-        missing = [nodeid for nodeid, key in keys.items() if nodeid not in known or known[nodeid].key != key]
-        print(f"mutants: {len(missing)} of {len(keys)} groups of tests are recorded", flush=True)
+        missing = [
+            nodeid
+            for nodeid in self.groups
+            if nodeid not in known or known[nodeid].key != self.key(nodeid, known[nodeid].lines)
+        ]
+        print(f"mutants: {len(missing)} of {len(self.groups)} groups of tests are recorded", flush=True)
         for number, (nodeid, code) in enumerate(side_by_side(missing, self.record)):
             part = self.part(nodeid)
             result = pickle.loads(part.read_bytes()) if part.exists() and code == 0 else (False, 0.0, False, {})
             part.unlink(missing_ok=True)
-            known[nodeid] = Run(keys[nodeid], *result)
+            known[nodeid] = Run(self.key(nodeid, result[-1]), *result)
             if number % 50 == 49 or number == len(missing) - 1:
                 path.write_bytes(pickle.dumps({nodeid: tuple(run) for nodeid, run in known.items()}))
-        return {nodeid: known[nodeid] for nodeid in keys}
+        return {nodeid: known[nodeid] for nodeid in self.groups}
+
+    def key(self, nodeid: str, modules: Iterable[str]) -> str:
+        """Return the key of the record of a test that executes some modules."""
+        group = self.groups[nodeid]
+        files = [group[0].path, *(ROOT / "test/support").glob("*.py"), *(ROOT / module for module in modules)]
+        return f"{len(group)} {' '.join(content_hash(file) for file in sorted(files))}"
 
     @staticmethod
     def part(nodeid: str) -> Path:
@@ -395,29 +403,56 @@ class Mutants:
         return True
 
     def test_change(self, number: int) -> int:
-        """Return whether the tests notice a change."""
+        """Return whether quick tests notice a change: those in this process that execute the changed lines."""
         change, text = self.changes[number], self.texts[number]
         try:
             compile(text, change.file, "exec")
         except SyntaxError:
             return UNDECIDED
         print(f"change {number}: {self.described(number)}", flush=True)
-        own = tests_of(Path(change.file).parts[1])
-        runs = {nodeid: run for nodeid, run in self.runs.items() if nodeid.startswith(own)}
-        nodes = around(change)
-        inside = bool(function_of(nodes)) and replace_code(self.functions, change.file, text)
-        if inside:
-            lines = lines_of(nodes)
-            execute = {nodeid: run for nodeid, run in runs.items() if lines & run.lines.get(change.file, set())}
-            resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
-            if not self.passes(in_order(execute)):
-                return NOTICED
-            runs = {nodeid: run for nodeid, run in runs.items() if run.starts_processes and not self.quick}
-            resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-            signal.alarm(0)
-        elif self.quick:
+        own, nodes = self.tests_of_change(number), around(change)
+        if not (function_of(nodes) and replace_code(self.functions, change.file, text)):
+            return UNDECIDED if self.quick else UNNOTICED
+        lines = lines_of(nodes)
+        execute = {
+            nodeid: run
+            for nodeid, run in self.runs.items()
+            if nodeid.startswith(own) and lines & run.lines.get(change.file, set())
+        }
+        resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+        return UNNOTICED if self.passes(in_order(execute)) else NOTICED
+
+    def tests_of_change(self, number: int) -> tuple[str, ...]:
+        """Return the tests that decide a change."""
+        return tests_of(Path(self.changes[number].file).parts[1])
+
+    def test_in_copy(self, number: int) -> int:
+        """Return whether all tests of the room and the sweeps notice a change, in a changed copy of the checkout."""
+        change, work = self.changes[number], FOLDER / f"work-{os.getpid()}"
+        shutil.copytree(FOLDER / "work", work, symlinks=True, ignore=shutil.ignore_patterns(".pytest_cache"))
+        (work / change.file).write_text(self.texts[number], encoding="utf-8")
+        seconds, lines = defaultdict[str, float](float), Counter[str]()
+        for nodeid, run in self.runs.items():
+            if nodeid.startswith(self.tests_of_change(number)):
+                file = nodeid.partition("::")[0]
+                seconds[file] += run.seconds
+                lines[file] += len(run.lines.get(change.file, ()))
+        # First the files that execute most of the changed module in the shortest time.
+        ordered = sorted(seconds, key=lambda file: -lines[file] / (1.0 + seconds[file]))
+        timeout_s = WAITING * (MORE_S + sum(seconds.values()))
+        left_out = set[str]()
+        try:
+            while run_in_copy(work, ["-x", *(f"--deselect={nodeid}" for nodeid in left_out), *ordered], timeout_s):
+                failed = json.loads((work / LAST_FAILED).read_text(encoding="utf-8")).keys() - left_out
+                if run_in_copy(work, failed, timeout_s) and not run_in_copy(FOLDER / "work", failed, timeout_s):
+                    print(f"change {number} fails: {' '.join(failed)}", flush=True)
+                    return NOTICED
+                left_out |= failed
+        except subprocess.TimeoutExpired:
             return UNDECIDED
-        return UNNOTICED if passes_in_copy(change, text, runs, self.used_in_copy) else NOTICED
+        finally:
+            shutil.rmtree(work)
+        return UNNOTICED
 
     def described(self, number: int) -> str:
         """Return the place of a change and the lines that differ."""
@@ -457,58 +492,12 @@ def replace_code(functions: Iterable[FunctionType], file: str, text: str) -> boo
     return bool(changed)
 
 
-def passes_in_copy(change: Change, text: str, runs: dict[str, Run], used: dict[str, list[str]]) -> bool:
-    """Return True if tests pass in new processes with a changed copy of the checkout; `used` has their cases."""
-    work = FOLDER / f"work-{os.getpid()}"
-    shutil.copytree(FOLDER / "work", work, symlinks=True)
-    (work / change.file).write_text(text, encoding="utf-8")
-    files = defaultdict(list)
-    for nodeid in in_order(runs):
-        files[nodeid.partition("::")[0]].append(nodeid)
-    seconds = {file: sum(runs[nodeid].seconds for nodeid in nodeids) for file, nodeids in files.items()}
-    lines = {
-        file: sum(len(runs[nodeid].lines.get(change.file, ())) for nodeid in nodeids) for file, nodeids in files.items()
-    }
-    # First the files that execute most of the changed module in the shortest time.
-    ordered = sorted(files, key=lambda file: -lines[file] / (1.0 + seconds[file]))
-    try:
-        for file in ordered:
-            cases = [case for nodeid in files[file] for case in used[nodeid]]
-            if cases and run_in_copy(work, ["-x", *cases], LONGER * (seconds[file] + 6 * MORE_S)):
-                return False
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
-        shutil.rmtree(work)
-    return True
-
-
-def run_in_copy(work: Path, arguments: Sequence[str], timeout_s: float) -> int:
+def run_in_copy(work: Path, arguments: Iterable[str], timeout_s: float) -> int:
     """Run tests in a copy of the checkout; return the exit code of pytest."""
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", *arguments]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-o", f"cache_dir={work}/.pytest_cache", *arguments]
     return subprocess.run(
         command, cwd=work, check=False, env={**os.environ, "PYTHONPATH": str(work)}, timeout=timeout_s
     ).returncode
-
-
-def failing_in_copy(nodeids: Sequence[str]) -> set[str]:
-    """Run tests in the unchanged copy of the checkout; return those that fail, and all of a file that ends early."""
-    files, failing = defaultdict(list), set[str]()
-    for nodeid in nodeids:
-        files[nodeid.partition("::")[0]].append(nodeid)
-    for cases in files.values():
-        cache = FOLDER / "cache"
-        shutil.rmtree(cache, ignore_errors=True)
-        try:
-            code = run_in_copy(FOLDER / "work", ["-o", f"cache_dir={cache}", *cases], LONGEST_S * len(cases))
-        except subprocess.TimeoutExpired:
-            code = pytest.ExitCode.INTERNAL_ERROR
-        last_failed = cache / "v" / "cache" / "lastfailed"
-        if code == pytest.ExitCode.TESTS_FAILED:
-            failing.update(json.loads(last_failed.read_text(encoding="utf-8")))
-        elif code != pytest.ExitCode.OK:
-            failing.update(cases)
-    return failing
 
 
 def copy_checkout() -> None:
@@ -528,7 +517,7 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=300, help="number of changes")
     parser.add_argument("--seed", type=int, default=0, help="other changes for another number")
     parser.add_argument(
-        "--quick", action="store_true", help="start no process; leave changes outside functions undecided"
+        "--quick", action="store_true", help="only quick tests; leave changes outside functions undecided"
     )
     arguments = parser.parse_args()
     for file in arguments.files:

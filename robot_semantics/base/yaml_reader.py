@@ -101,11 +101,10 @@ class YamlNode:
         """The items of a list; empty for another value."""
         return self.value if isinstance(self.value, list) else []
 
-    def with_value(self, value: Scalar | list[YamlNode] | dict[str, YamlNode], *, at_key: bool = False) -> YamlNode:
-        """Return a copy with another value; with `at_key` the value begins at the key."""
-        at = self._key_at if at_key else self._position
-        node = YamlNode(self._source, at, self._parent, self._key, self._key_at)
-        node.value, node.text, node.plain, node.tag = value, self.text, self.plain, self.tag
+    def with_entries(self, entries: dict[str, YamlNode], *, at_key: bool = False) -> YamlNode:
+        """Return a map with other entries; with `at_key` the map begins at the key of this value, which it replaces."""
+        node = YamlNode(self._source, self._key_at if at_key else self._position, self._parent, self._key, self._key_at)
+        node.value = entries
         return node
 
     def get(self, *keys: str) -> YamlNode | None:

@@ -163,7 +163,7 @@ def with_nested_parameters(root: YamlNode) -> YamlNode:
         key: _nested(child) if key == "ros__parameters" else with_nested_parameters(child)
         for key, child in root.entries.items()
     }
-    return root.with_value(entries)
+    return root.with_entries(entries)
 
 
 def _nested(node: YamlNode) -> YamlNode:
@@ -174,12 +174,12 @@ def _nested(node: YamlNode) -> YamlNode:
         first, _, rest = key.partition(".")
         is_dotted = bool(first and rest)
         name = first if is_dotted else key
-        new = child.with_value({rest: child}, at_key=True) if is_dotted else child
+        new = child.with_entries({rest: child}, at_key=True) if is_dotted else child
         other = entries.get(name)
         if other is not None and other.entries and new.entries:
-            new = other.with_value({**other.entries, **new.entries})
+            new = other.with_entries({**other.entries, **new.entries})
         entries[name] = new
-    return node.with_value({key: _nested(child) for key, child in entries.items()})
+    return node.with_entries({key: _nested(child) for key, child in entries.items()})
 
 
 _BY_KEY: Mapping[tuple[str, type], SectionKind] = {

@@ -88,7 +88,7 @@ def follow_loops(linkage: Linkage, start: FloatArray, q: FloatArray) -> LoopSolu
 
 
 def another_branch(
-    linkage: Linkage, reference: FloatArray, q: FloatArray, *, driven: bool = False, counted: IndexArray | None = None
+    linkage: Linkage, reference: FloatArray, q: FloatArray, *, driven: bool, counted: IndexArray | None = None
 ) -> LoopSolution:
     """Return `q` (n, size) closed on any branch within the limits, the one nearest to `reference` (n, size).
 
@@ -120,7 +120,7 @@ def home_of(linkage: Linkage, q: FloatArray) -> LoopSolution:
         return first
     solution = linkage.without_driven.newton(q)
     candidates = (
-        another_branch(linkage, q, q),
+        another_branch(linkage, q, q, driven=False),
         solution._replace(closed=solution.closed & linkage.without_driven.within_limits(solution.q)),
         another_branch(linkage, q, q, driven=True),
         # Outside the limits:

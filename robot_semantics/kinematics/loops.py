@@ -119,7 +119,7 @@ class ClosedLoops:
             solution = follow_loops(linkage, first, flat)
             missed = np.flatnonzero(~solution.closed | ~linkage.within_limits(solution.q))
             if missed.size and other_branches:
-                other = another_branch(linkage, first[missed], flat[missed])
+                other = another_branch(linkage, first[missed], flat[missed], driven=False)
                 better = np.flatnonzero(other.closed)
                 solution.put(missed[better], other.rows(better))
             return solution
@@ -158,7 +158,7 @@ class ClosedLoops:
             solution = solution._replace(closed=fine(solution))
             if counted.size < linkage.solved.size and counted.size and not solution.closed.all():
                 # The start of the others is a default: another branch may be nearer to the stated ones.
-                other = another_branch(linkage, flat, flat, counted=counted)
+                other = another_branch(linkage, flat, flat, driven=False, counted=counted)
                 missed = np.flatnonzero(~solution.closed)
                 solution.put(missed, other._replace(closed=fine(other)).rows(missed))
             return solution

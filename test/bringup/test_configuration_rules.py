@@ -162,6 +162,12 @@ FAULTS = [
      ros_controllers(f"{ARM}, gains.elbow.p: 1.0, gains: {{elbow: {{i: 0.0}}}}, gains.elbow.d: §1")),
     (ERROR, "unknown-joint", "joint 'elbo' does not exist in the robot",
      ros_controllers("joints: [shoulder, §elbo]").replace("arm_controller:\n      type", "arm_controller.type")),
+    (ERROR, "bad-number", "gain elbow.p of controller 'arm_controller' should be a number, not a map",
+     ros_controllers(f"{ARM}, gains: {{elbow: {{p: §{{x: 1.0}}}}}}")),
+    (ERROR, "bad-number", "gain elbow.p of controller 'arm_controller' should be a number, not a map",
+     ros_controllers(f"{ARM}, §gains.elbow.p.x: 1.0")),
+    (ERROR, "bad-number", "gain elbow.p of controller 'arm_controller' should be a number, not a map",
+     ros_controllers(f"{ARM}, §gains.elbow.p.x: 1")),
     # Names with a slash.
     (ERROR, "unknown-joint", "joint 'robot1/shoulder' does not exist in the robot",
      ros_controllers("joints: [§robot1/shoulder]")),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support.commands import RunCommand
 
@@ -66,6 +68,40 @@ def test_a_new_srdf_has_every_pair_with_its_reason(run: RunCommand, slider: tupl
     assert evidence["hits"] == pytest.approx(1000 * 0.15 / 0.95, abs=50)
     assert evidence["deepest"]["positions"]["slide"] == pytest.approx(0.2 - evidence["deepest"]["depth"], abs=1e-9)
     assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_each_cell_of_the_heat_map_has_the_colour_of_its_share(run: RunCommand, tmp_path: Path) -> None:
+    matplotlib, pyplot = pytest.importorskip("matplotlib"), pytest.importorskip("matplotlib.pyplot")
+    links = {"base": "0 0 0", "tip": "0 0 0", "far": "0 0 9", "end": "0 0 9.05"}
+    joints = {
+        "rail": ("fixed", "base"),
+        "tip": ("prismatic", "rail"),
+        "far": ("fixed", "base"),
+        "end": ("fixed", "base"),
+    }
+    ball = '<collision><origin xyz="{}"/><geometry><sphere radius="0.1"/></geometry></collision>'
+    joint = (
+        '<joint name="j_{0}" type="{1}"><parent link="{2}"/><child link="{0}"/>'
+        '<limit lower="0" upper="1" effort="1" velocity="1"/></joint>'
+    )
+    urdf, report, plot = tmp_path / "r.urdf", tmp_path / "r.json", tmp_path / "r.png"
+    urdf.write_text(
+        '<robot name="r"><link name="rail"/>'
+        + "".join(f'<link name="{name}">{ball.format(xyz)}</link>' for name, xyz in links.items())
+        + "".join(joint.format(child, *kind_and_parent) for child, kind_and_parent in joints.items())
+        + "</robot>"
+    )
+    options = ("-o", tmp_path / "r.srdf", "--report", report, "--plot", plot, "--samples", 1000)
+    assert run("collisions", "generate", urdf, *options).code == 0
+    pairs = json.loads(report.read_text())["pairs"]
+    shares = sorted(pair["hits"] / pair["samples"] for pair in pairs if pair["hits"])
+    # Two balls of radius 0.1 m on an axis of 1 m touch in 0.2 of the positions; far and end always.
+    np.testing.assert_allclose(shares, [0.2, 1.0], atol=0.05)
+    pixels = np.round(255.0 * pyplot.imread(plot)[..., :3]).reshape(-1, 3)
+    for share in shares:
+        colour = 255.0 * np.array(matplotlib.colormaps["YlOrRd"](1.0 + math.log(share) / math.log(1000.0))[:3])
+        # One of 16 cells has this colour; the scale beside the picture has a few pixels of it.
+        assert 0.01 < (np.abs(pixels - colour).max(axis=1) <= 1.0).mean() < 0.07
 
 
 def test_an_update_keeps_what_a_person_wrote(run: RunCommand, slider: tuple[Path, Path]) -> None:

@@ -23,6 +23,7 @@ from robot_semantics.usdf.apply import AppliedState, Base, apply_model_state, re
 from robot_semantics.usdf.frames import resolve_frames
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.joint_values import stated_positions
+from robot_semantics.usdf.restore_report import RestoreItem, RestoreReport
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState
 
 FloatArray = npt.NDArray[np.float64]
@@ -108,6 +109,37 @@ def test_a_fixed_base_refuses_another_place_and_a_motion() -> None:
     assert item(result, "twist").startswith("refused: ")
     here = applied(replace(model, pose=Pose((0.0,) * 6), twist=(0.0,) * 6), robot("fixed"), ODOM)
     assert not here.refused
+
+
+AT = Pose((1.0, 2.0, 3.0, 0.0, 0.0, 0.0))
+AT_XYZ_QUAT = np.array([1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0])
+FIXED, FLOATING = robot("fixed").root_joint, robot("floating").root_joint
+
+
+@pytest.mark.parametrize(
+    ("base", "is_taken"),
+    [
+        (Base(FIXED, "odom", placeable=True), True),
+        (Base(FIXED, "odom", placeable=True, held_by="tf moves it"), False),
+        (Base(FIXED, "odom", placeable=True, xyz_quat=AT_XYZ_QUAT, held_by="tf moves it"), True),
+        (Base(FIXED, "odom"), False),
+        (Base(FIXED, "odom", xyz_quat=AT_XYZ_QUAT), True),
+        (Base(FIXED, "odom", xyz_quat=AT_XYZ_QUAT + 1e-3), False),
+        (Base(FLOATING, "odom"), True),
+        (Base(FLOATING, "odom", held_by="tf moves it"), False),
+        (Base(FLOATING, "odom", xyz_quat=AT_XYZ_QUAT, held_by="tf moves it"), True),
+        (Base(FLOATING, "odom", xyz_quat=-AT_XYZ_QUAT, held_by="tf moves it"), False),
+    ],
+)
+def test_a_pose_that_is_refused_is_not_in_the_result(base: Base, is_taken: bool) -> None:
+    result = applied(ModelState("arm", "odom", AT), robot("fixed"), ODOM, base=base)
+    assert item(result, "pose").startswith("refused: ") is not is_taken
+    assert (base.held_by in item(result, "pose")) or is_taken
+    if is_taken:
+        np.testing.assert_array_equal(result.base_xyz_quat, AT_XYZ_QUAT)
+    else:
+        assert result.base_xyz_quat is None
+        assert result.base_positions is None
 
 
 @pytest.mark.parametrize("kind", ["planar", "floating"])
@@ -293,3 +325,42 @@ def test_a_quaternion_of_length_one_within_rounding_keeps_every_bit() -> None:
     assert stated(*kept) == [1.0, 2.0, 3.0, *kept]
     assert stated(0.6 + 4e-3, 0.0, 0.8, 0.0)[3:] == pytest.approx(np.array((0.604, 0, 0.8, 0)) / np.hypot(0.604, 0.8))
     assert stated(0.0, 0.0, 0.0, 2.0)[3:] == [0.0, 0.0, 0.0, 1.0]
+
+
+DONE, ELBOW, WRIST = (
+    RestoreItem("pose", "rover", "", True, "set"),
+    RestoreItem("joint", "rover", "elbow", False, "locked"),
+    RestoreItem("joint", "rover", "wrist", False, "unknown", by="mujoco"),
+)
+
+
+@pytest.mark.parametrize(
+    ("items", "applied", "message"),
+    [
+        ((), True, "everything that is stated was restored"),
+        ((DONE,), True, "everything that is stated was restored"),
+        ((DONE,), False, "everything that is stated can be"),
+        (
+            (DONE, ELBOW),
+            True,
+            "restored in part; not restored: model 'rover': joint 'elbow': locked",
+        ),
+        (
+            (WRIST, DONE, ELBOW),
+            True,
+            "restored in part; not restored: simulator 'mujoco': model 'rover': joint 'wrist': unknown (and 1 more)",
+        ),
+        (
+            (ELBOW, DONE, WRIST, ELBOW),
+            False,
+            "nothing restored, because not everything could be: model 'rover': joint 'elbow': locked (and 2 more)",
+        ),
+    ],
+)
+def test_the_message_of_a_report_names_the_first_failure(
+    items: tuple[RestoreItem, ...], applied: bool, message: str
+) -> None:
+    report = RestoreReport(items, applied=applied)
+    assert report.message == message
+    assert report.complete == all(item.done for item in items)
+    assert (*report.restored, *report.not_restored) == tuple(sorted(items, key=lambda item: not item.done))

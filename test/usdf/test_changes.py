@@ -340,7 +340,10 @@ def test_commands_go_where_their_models_go() -> None:
         JointCommand("other", "lift", "position"): 2.0,
     }
     assert commands_of(prefixed(state, "L_")) == (expected, ("no command",))
-    assert prefixed(state, "L_").engines[1] == EngineState("e", "1")
+    # The arrays of a simulator are its own, whatever their names.
+    for simulator in ("a", "joint", "mujoco", "z"):
+        engine = EngineState(simulator, "1", arrays)
+        assert prefixed(replace(state, engines=(engine,)), "L_").engines == (engine,)
 
 
 def test_merged_states_have_the_commands_of_all_models() -> None:

@@ -135,6 +135,15 @@ def test_a_document_and_json_keep_the_field(kind: type, field: str) -> None:
         assert getattr(found_in(back, kind), field) == CHANGES[kind][field]
 
 
+@pytest.mark.parametrize("kind", CHANGES)
+def test_an_item_is_the_same_at_another_place_in_its_document(kind: type) -> None:
+    item, put = PUT[kind]
+    assert replace(item, ordinal=7) == item
+    read = found_in(parse_world(write_world(put(item))), kind)
+    assert read.ordinal >= 0
+    assert read == item
+
+
 NOT_COMPARED = {(WorldState, "version")}
 """The version is of the format, not of the world."""
 

@@ -93,6 +93,17 @@ def test_what_is_no_file_is_not_read(store: SnapshotStore) -> None:
             store.load(name)
 
 
+def test_only_regular_files_whose_names_are_those_of_snapshots_are_listed(store: SnapshotStore) -> None:
+    store.save("a", state())
+    for name in ("b", "README", "b.usdf.tmp", "b.USDF", ".usdf", ".b.usdf", "-b.usdf", "b c.usdf", "ä.usdf"):
+        (store.folder / name).write_bytes((store.folder / "a.usdf").read_bytes())
+    (store.folder / "folder.usdf").mkdir()
+    os.mkfifo(store.folder / "pipe.usdf")
+    (store.folder / "link.usdf").symlink_to(store.folder / "a.usdf")
+    assert store.saved_names() == ["a"]
+    assert [info.name for info in store.infos()] == ["a"]
+
+
 def test_a_name_is_saved_only_once_unless_overwriting_is_asked_for(store: SnapshotStore) -> None:
     store.save("a", state(1.0))
     with pytest.raises(SnapshotError, match="a snapshot 'a' exists already"):
