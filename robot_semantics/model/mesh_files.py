@@ -368,11 +368,12 @@ def _surface(path: str, modified_ns: int) -> Surface:
         check_mesh(Path(path), content)
         files = bounded_files(Path(path), len(content), pictures, missing)
         kind = Path(path).suffix.lower().removeprefix(".")
-        pieces = _meshes(trimesh.load_scene(io.BytesIO(content), file_type=kind, resolver=files, process=False), path)
+        scene = trimesh.load_scene(io.BytesIO(content), file_type=kind, resolver=files, process=False)
+        pieces = _meshes(scene, path, kind)
         if not pieces and kind == "dae":
             # A material without a target makes the reader drop the geometry: read the file without materials.
             plain_dae = io.BytesIO(_without_materials(content, path))
-            pieces = _meshes(trimesh.load_scene(plain_dae, file_type=kind, process=False), path)
+            pieces = _meshes(trimesh.load_scene(plain_dae, file_type=kind, process=False), path, kind)
         surface = _joined(pieces)
     except RobotSemanticsError:
         raise
@@ -422,14 +423,16 @@ def _binary_stl(content: bytes, path: str) -> Surface | None:
     return Surface(corners[order[new]], faces.reshape(-1, 3))
 
 
-def _meshes(scene: trimesh.Scene, path: str) -> list[trimesh.Trimesh]:
+def _meshes(scene: trimesh.Scene, path: str, kind: str) -> list[trimesh.Trimesh]:
     """Return the meshes of a scene that was read as it is: while reading, trimesh drops corners that are not finite."""
     import trimesh
 
     for mesh in scene.geometry.values():
         if isinstance(mesh, trimesh.Trimesh):
             _require_finite(mesh.triangles, path)
-            mesh.process()
+            # trimesh has processed the pieces of a COLLADA file, whatever it was told.
+            if kind != "dae":
+                mesh.process()
     pieces = [piece for piece in scene.dump() if isinstance(piece, trimesh.Trimesh) and len(piece.faces)]
     for piece in pieces:
         _require_finite(piece.vertices, path)

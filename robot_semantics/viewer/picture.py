@@ -58,11 +58,12 @@ class Camera:
         """Return the same view with another number of pixels."""
         return Camera(self.T_camera_world, self.focal * factor, (self.size[0] * factor, self.size[1] * factor))
 
-    def rays(self, x: npt.NDArray[np.floating[Any]], y: npt.NDArray[np.floating[Any]]) -> FloatArray:
-        """Return (..., 3) the rays through pixels x and y (...), with z = 1, in the camera's axes."""
+    def rays(self, columns: IntArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return x of the rays through the centres of pixels of some columns, and y of some rows, with z = 1, in the
+        camera's axes.
+        """
         width, height = self.size
-        across, down = (x - 0.5 * width) / self.focal, (y - 0.5 * height) / self.focal
-        return np.stack([across, down, np.ones_like(across)], axis=-1)
+        return (columns + 0.5 - 0.5 * width) / self.focal, (rows + 0.5 - 0.5 * height) / self.focal
 
     def project(self, points: FloatArray) -> FloatArray:
         """Return (n, 3) pixel x, pixel y and depth [m] of (n, 3) points in the world."""
@@ -147,18 +148,19 @@ def visible_triangles(
     """
     width, height = size
     seen = np.zeros(width * height, dtype=np.uint64)
-    x, y = corners[..., 0], corners[..., 1]
-    inside = (corners[..., 2] > near).all(axis=1) & np.isfinite(corners).all(axis=(1, 2))
-    _, area = edge_weights(corners, x[:, 0], y[:, 0])
-    inside &= np.abs(area) > 0.0
-    inside &= (x.max(axis=1) > 0.0) & (x.min(axis=1) < width) & (y.max(axis=1) > 0.0) & (y.min(axis=1) < height)
+    # (3, m) each, so that numpy compares the corners of all triangles together.
+    x, y, depth = np.ascontiguousarray(np.moveaxis(corners, 0, 2).transpose(1, 0, 2))
+    finite = np.isfinite(x) & np.isfinite(y) & np.isfinite(depth)
+    area = (x[1] - x[0]) * (y[2] - y[0]) - (y[1] - y[0]) * (x[2] - x[0])
+    first_x, last_x, first_y, last_y = x.min(axis=0), x.max(axis=0), y.min(axis=0), y.max(axis=0)
+    inside = ((depth > near) & finite).all(axis=0) & (np.abs(area) > 0.0)
+    inside &= (last_x > 0.0) & (first_x < width) & (last_y > 0.0) & (first_y < height)
     chosen = np.flatnonzero(inside)
-    x, y = x[chosen], y[chosen]
     # First and last pixel whose centre may be inside.
-    left = np.clip(np.ceil(x.min(axis=1) - 0.5), 0, width).astype(np.int64)
-    right = np.clip(np.floor(x.max(axis=1) - 0.5), -1, width - 1).astype(np.int64)
-    top = np.clip(np.ceil(y.min(axis=1) - 0.5), 0, height).astype(np.int64)
-    bottom = np.clip(np.floor(y.max(axis=1) - 0.5), -1, height - 1).astype(np.int64)
+    left = np.clip(np.ceil(first_x[chosen] - 0.5), 0, width).astype(np.int64)
+    right = np.clip(np.floor(last_x[chosen] - 0.5), -1, width - 1).astype(np.int64)
+    top = np.clip(np.ceil(first_y[chosen] - 0.5), 0, height).astype(np.int64)
+    bottom = np.clip(np.floor(last_y[chosen] - 0.5), -1, height - 1).astype(np.int64)
     some = (right >= left) & (bottom >= top)
     chosen, left, top, right, bottom = chosen[some], left[some], top[some], right[some], bottom[some]
     # Triangles of similar size are drawn together: their pixels are one array.
@@ -215,18 +217,6 @@ def _linear(coefficients: FloatArray, columns: IntArray, rows: IntArray) -> Floa
     a, b, c = coefficients[..., None]
     values: FloatArray = (a + c * rows)[:, :, None] + (b * columns)[:, None, :]
     return values
-
-
-def edge_weights(corners: FloatArray, x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return (..., 3) areas opposite to the corners (..., 3, 3) for pixel positions, and their (...) sum."""
-    x, y = np.asarray(x), np.asarray(y)
-    ax, ay = corners[..., 0, 0], corners[..., 0, 1]
-    bx, by = corners[..., 1, 0], corners[..., 1, 1]
-    cx, cy = corners[..., 2, 0], corners[..., 2, 1]
-    of_a = (bx - x) * (cy - y) - (by - y) * (cx - x)
-    of_b = (cx - x) * (ay - y) - (cy - y) * (ax - x)
-    area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
-    return np.stack([of_a, of_b, np.broadcast_to(area, of_a.shape) - of_a - of_b], axis=-1), area
 
 
 Bytes = npt.NDArray[np.uint8]
@@ -443,7 +433,9 @@ def _draw(
     normals = sum(weights[:, number, None] * own_normals[which, number] for number in range(3))
     normals = normals @ camera.T_camera_world[:3, :3].T.astype(np.float32)
     normals /= np.maximum(np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None], np.float32(1e-9))
-    rays = camera.rays(x + corner[0], y + corner[1]).astype(np.float32)
+    across, down = camera.rays(np.arange(image.shape[1]) + corner[0], np.arange(image.shape[0]) + corner[1])
+    rays = np.ones((len(rows), 3), dtype=np.float32)
+    rays[:, 0], rays[:, 1] = across[columns], down[rows]
     rays /= np.sqrt(np.einsum("ij,ij->i", rays, rays))[:, None]
     rgba = own_colours[which]
     seen = lit(rgba[:, :3], normals, rays)
@@ -488,13 +480,14 @@ def _floor(camera: Camera, mesh: _ShownTriangles) -> Shades:
     clearance = np.where(index >= 0, 1.0 / np.maximum(nearness, 1e-12) - 0.05 * tall, np.inf)
     shade = _blurred(np.exp(-clearance / (0.18 * tall)), 7)
     width, height = camera.size
-    rows, columns = np.mgrid[0:height, 0:width]
-    rays = camera.rays(columns + 0.5, rows + 0.5) @ camera.T_camera_world[:3, :3]
+    across, down = camera.rays(np.arange(width), np.arange(height))
+    R = camera.T_camera_world[:3, :3]
+    ray_x, ray_y, ray_z = ((across * R[0, axis] + R[2, axis]) + down[:, None] * R[1, axis] for axis in range(3))
     with np.errstate(divide="ignore", invalid="ignore"):
-        far = (low[2] - camera.eye[2]) / rays[..., 2]
-    at = (camera.eye[:2] + far[..., None] * rays[..., :2] - corner) / cell - 0.5
-    below = (far > 0.0) & (at >= 0.0).all(axis=-1) & (at < cells - 1.001).all(axis=-1)
-    x, y = at[below].T
+        far = (low[2] - camera.eye[2]) / ray_z
+    x, y = ((camera.eye[axis] + far * ray - corner[axis]) / cell - 0.5 for axis, ray in enumerate((ray_x, ray_y)))
+    below = (far > 0.0) & (x >= 0.0) & (x < cells - 1.001) & (y >= 0.0) & (y < cells - 1.001)
+    x, y = x[below], y[below]
     i, j = y.astype(np.int64), x.astype(np.int64)
     u, v = x - j, y - i
     dark = (shade[i, j] * (1 - u) + shade[i, j + 1] * u) * (1 - v)
