@@ -63,7 +63,9 @@ class Camera:
         camera's axes.
         """
         width, height = self.size
-        return (columns + 0.5 - 0.5 * width) / self.focal, (rows + 0.5 - 0.5 * height) / self.focal
+        across: FloatArray = (columns + 0.5 - 0.5 * width) / self.focal
+        down: FloatArray = (rows + 0.5 - 0.5 * height) / self.focal
+        return across, down
 
     def project(self, points: FloatArray) -> FloatArray:
         """Return (n, 3) pixel x, pixel y and depth [m] of (n, 3) points in the world."""
@@ -164,14 +166,15 @@ def visible_triangles(
     some = (right >= left) & (bottom >= top)
     chosen, left, top, right, bottom = chosen[some], left[some], top[some], right[some], bottom[some]
     # Triangles of similar size are drawn together: their pixels are one array.
-    columns, rows = _power_of_two(right - left + 1), _power_of_two(bottom - top + 1)
-    for kind in np.unique(np.stack([columns, rows]), axis=1).T:
-        same = np.flatnonzero((columns == kind[0]) & (rows == kind[1]))
-        step = max(1, _CANDIDATES // int(kind[0] * kind[1]))
+    sizes = (_power_of_two(right - left + 1) << 32) + _power_of_two(bottom - top + 1)
+    for size_number in np.unique(sizes):
+        same = np.flatnonzero(sizes == size_number)
+        columns, rows = divmod(int(size_number), 1 << 32)
+        step = max(1, _CANDIDATES // (columns * rows))
         for start in range(0, len(same), step):
             few = same[start : start + step]
             box = (left[few], top[few], right[few], bottom[few])
-            _draw_triangles(seen, corners[chosen[few]], chosen[few], box, (int(kind[0]), int(kind[1])), width)
+            _draw_triangles(seen, corners[chosen[few]], chosen[few], box, (columns, rows), width)
     index = (seen & np.uint64(0xFFFFFFFF)).astype(np.int64) - 1
     nearness = (seen >> np.uint64(32)).astype(np.uint32).view(np.float32)
     return index.reshape(height, width), nearness.reshape(height, width)
@@ -322,7 +325,7 @@ def _draw_all(image: Shades, camera: Camera, mesh: _ShownTriangles) -> None:
 
 def scale_bar(points: FloatArray, camera: Camera) -> tuple[float, float]:
     """Return the length of a scale bar [m] and [pixels], at the mean depth of (n, 3) points; 1, 2 or 5 in front."""
-    pixels_per_metre = camera.focal / max(float(camera.project(points)[:, 2].mean()), 1e-9)
+    pixels_per_metre = camera.focal / max(float(camera.project(points.mean(axis=0, keepdims=True))[0, 2]), 1e-9)
     longest = 0.25 * camera.size[0] / pixels_per_metre
     power = 10.0 ** math.floor(math.log10(longest))
     length = next(step * power for step in (5.0, 2.0, 1.0) if step * power <= longest * (1.0 + 1e-9))

@@ -18,16 +18,15 @@ from functools import cached_property
 from pathlib import Path
 
 from robot_semantics.base.files import scratch_folder
+from robot_semantics.recording.bags.libraries import READ_ERRORS, describe
 from robot_semantics.recording.bags.salvage_mcap import scan_mcap
 from robot_semantics.recording.bags.salvage_ros1 import scan_ros1
 from robot_semantics.recording.bags.salvage_sqlite import scan_sqlite
 from robot_semantics.recording.bags.source import (
-    READ_ERRORS,
     Batch,
     Channel,
     Message,
     Report,
-    describe,
     ending_of,
     in_batches,
     storage_files,

@@ -23,11 +23,11 @@ from robot_semantics.base.system import is_open_for_writing
 from robot_semantics.base.unpack_limit import longest_part
 from robot_semantics.recording.bags.compression import unpack, unpack_cut, unpack_message
 from robot_semantics.recording.bags.encodings import mapped_type
+from robot_semantics.recording.bags.libraries import READ_ERRORS, describe
 from robot_semantics.recording.bags.mcap_check import MCAP_MAGIC
 from robot_semantics.recording.bags.source import (
     JSON,
     PROTOBUF,
-    READ_ERRORS,
     STILL_WRITTEN,
     Channel,
     DefinitionFormat,
@@ -35,7 +35,6 @@ from robot_semantics.recording.bags.source import (
     MessageDefinition,
     Report,
     declared_channel,
-    describe,
 )
 
 _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _DATA_END = 3, 4, 5, 6, 15

@@ -21,15 +21,14 @@ from rosbags.typesys.msg import normalize_msgtype
 from robot_semantics.base.files import open_bounded
 from robot_semantics.base.unpack_limit import longest_part
 from robot_semantics.recording.bags.compression import unpack, unpack_cut
+from robot_semantics.recording.bags.libraries import READ_ERRORS, describe
 from robot_semantics.recording.bags.source import (
-    READ_ERRORS,
     Channel,
     DefinitionFormat,
     Message,
     MessageDefinition,
     Report,
     declared_channel,
-    describe,
 )
 
 _MESSAGE, _CHUNK, _CONNECTION = 2, 5, 7

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-import struct
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import field
@@ -229,25 +227,6 @@ def frames_of_metadata(custom: Mapping[str, str] | None) -> dict[str, str]:
     return found if usable and len(set(found.values())) == len(found) else {}
 
 
-try:
-    import apsw
-    from rosbags.rosbag1 import ReaderError as ReaderError1
-    from rosbags.rosbag2 import ReaderError as ReaderError2
-
-    if sys.version_info >= (3, 14):
-        from compression.zstd import ZstdError
-    else:
-        from backports.zstd import ZstdError
-
-    _LIBRARY_ERRORS: tuple[type[Exception], ...] = (ReaderError1, ReaderError2, apsw.Error, ZstdError)
-except ImportError:
-    # rosbag2_py raises this type for everything.
-    _LIBRARY_ERRORS = (RuntimeError,)
-
-READ_ERRORS: tuple[type[Exception], ...] = (*_LIBRARY_ERRORS, struct.error, OSError, *NONSENSE)
-"""Errors that a damaged bag can cause."""
-
-
 class RequestError(RobotSemanticsError):
     """The request does not fit the recording."""
 
@@ -364,31 +343,6 @@ def is_cut_off(path: Path) -> bool:
         return False
     size = int.from_bytes(head[16:18], "big")
     return path.stat().st_size < (65536 if size == 1 else size) * int.from_bytes(head[28:32], "big")
-
-
-NOT_ROS2 = "its profile is not ros2"
-"""Reason why the index of an MCAP file is not used; the file is not damaged."""
-
-_CLEARER = {
-    "Profile is not ros2.": NOT_ROS2,
-    "File magic is invalid.": "it does not begin as an MCAP file does",
-    "File end magic is invalid.": "it does not end as an MCAP file does",
-    "Unexpected record.": "it does not begin with a header",
-}
-"""Texts of rosbags, and what they mean."""
-
-
-def reason_of(error: BaseException) -> str:
-    """Return the reason why a library cannot read a bag; "" if the error says nothing about the bag."""
-    text = " ".join(str(error).split())
-    if not isinstance(error, (*_LIBRARY_ERRORS, OSError, EOFError)):
-        return ""
-    return "the file is empty" if text.endswith("seems to be empty.") else _CLEARER.get(text, text)
-
-
-def describe(error: BaseException) -> str:
-    """Return the reason why a part of a bag cannot be read."""
-    return reason_of(error) or "its content is not valid"
 
 
 def storage_files(path: Path) -> tuple[Path, ...]:

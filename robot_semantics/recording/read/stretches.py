@@ -27,12 +27,18 @@ from robot_semantics.cdr.message_types import FIELDS
 from robot_semantics.cdr.walk import header_stamp_ns
 from robot_semantics.recording.bags.columns import IN_MEMORY_BYTES, Array, Columns, GroupKey
 from robot_semantics.recording.bags.encodings import message_decoder, stamp_decoder
-from robot_semantics.recording.bags.libraries import HAS_ROSBAGS, definition_problem, open_source, starts_with_header
+from robot_semantics.recording.bags.libraries import (
+    HAS_ROSBAGS,
+    NOT_ROS2,
+    READ_ERRORS,
+    definition_problem,
+    open_source,
+    reason_of,
+    starts_with_header,
+)
 from robot_semantics.recording.bags.source import (
     JSON,
-    NOT_ROS2,
     PROTOBUF,
-    READ_ERRORS,
     STILL_WRITTEN,
     BagError,
     BagInfo,
@@ -40,7 +46,6 @@ from robot_semantics.recording.bags.source import (
     Channel,
     Report,
     ending_of,
-    reason_of,
     storage_files,
 )
 from robot_semantics.recording.read.messages import AS_USUAL, ReadOptions, Refusals, StampReader, Text, TopicReader
