@@ -63,8 +63,8 @@ class Camera:
         camera's axes.
         """
         width, height = self.size
-        across: FloatArray = (columns + 0.5 - 0.5 * width) / self.focal
-        down: FloatArray = (rows + 0.5 - 0.5 * height) / self.focal
+        across = np.asarray((columns + 0.5 - 0.5 * width) / self.focal, dtype=np.float64)
+        down = np.asarray((rows + 0.5 - 0.5 * height) / self.focal, dtype=np.float64)
         return across, down
 
     def project(self, points: FloatArray) -> FloatArray:

@@ -26,7 +26,6 @@ from robot_semantics.cdr.message_types import FIELDS
 from robot_semantics.examples import example
 from robot_semantics.recording.bags import encodings
 from robot_semantics.recording.bags import libraries as bag_libraries
-from robot_semantics.recording.bags import source as bag_source
 from robot_semantics.recording.bags.source import Channel, DefinitionFormat, MessageDefinition
 from robot_semantics.recording.read import stretches
 
@@ -40,7 +39,7 @@ def with_rosbag2_py(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     monkeypatch.setattr(bag_libraries, "Rosbag2Source", Rosbag2Source, raising=False)
     monkeypatch.setattr(bag_libraries, "Rosbag2Writer", Rosbag2Writer, raising=False)
-    monkeypatch.setattr(bag_source, "_LIBRARY_ERRORS", (RuntimeError,))
+    monkeypatch.setattr(bag_libraries, "_LIBRARY_ERRORS", (RuntimeError,))
     for module in (bag_libraries, stretches):
         monkeypatch.setattr(module, "HAS_ROSBAGS", False)
         monkeypatch.setattr(module, "definition_problem", encodings.definition_problem)
