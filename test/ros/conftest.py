@@ -40,7 +40,7 @@ def start(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cal
     def start(**parameters: Any) -> NodeProcess:
         options = {
             key: parameters.pop(key)
-            for key in ("module", "program", "ros_args", "environment", "node")
+            for key in ("module", "program", "ros_args", "environment", "node", "fresh")
             if key in parameters
         }
         process = NodeProcess(

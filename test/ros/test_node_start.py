@@ -75,7 +75,7 @@ def test_what_means_nothing_is_one_error_and_exit_code_1(
 
 
 def test_an_argument_that_ros_does_not_know_is_one_error(start: Callable[..., NodeProcess]) -> None:
-    node = start(robot_description=URDF, ros_args=["--nonsense"])
+    node = start(robot_description=URDF, ros_args=["--nonsense"], fresh=True)
     assert node.wait() == 1
     assert "Traceback" not in node.output
     assert "--nonsense" in node.output
@@ -322,7 +322,7 @@ def test_a_node_ends_without_a_warning_of_python(
     client: Client, start: Callable[..., NodeProcess], program: str, number: int
 ) -> None:
     name = f"quiet_{program}_{number}"
-    one = start(robot_description=URDF, program=program, ros_args=["-r", f"__node:={name}"])
+    one = start(robot_description=URDF, program=program, ros_args=["-r", f"__node:={name}"], fresh=True)
     client.call(ListParameters, f"/{name}/list_parameters")
     assert one.stop(number) == 0
     assert not [line for line in one.output.splitlines() if "Warning" in line or "Traceback" in line]

@@ -14,8 +14,6 @@ import os
 import random
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -42,6 +40,7 @@ from support.killed_writers import unsound
 from support.nodes import LATCHED, Client, NodeProcess, joint_state, matrix_of, said
 from support.patience import PATIENCE_S
 from support.small_disk import small_disk
+from support.templates import start_module
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics import WorldState, read_world
@@ -380,7 +379,7 @@ def test_a_node_that_is_killed_before_any_file_operation_loses_and_leaves_nothin
     start: Callable[..., NodeProcess], tmp_path: Path
 ) -> None:
     rng, folder = random.Random(16), tmp_path / "snapshots"
-    texts, path = {"rover_arm": Texts(URDF, SRDF)}, {"PYTHONPATH": os.pathsep.join(sys.path)}
+    texts = {"rover_arm": Texts(URDF, SRDF)}
     mine = SnapshotStore(folder).save("mine", WorldState(models=(ModelState("rover_arm"),)), texts=texts).read_bytes()
     for number in range(KILLS):
         node = start(
@@ -395,12 +394,11 @@ def test_a_node_that_is_killed_before_any_file_operation_loses_and_leaves_nothin
                 "KILLED_BEFORE": str(rng.randrange(1, 50)),
                 "KILLED_IN": str(folder),
                 "KILLED_MODULE": "robot_semantics.ros",
-                **path,
             },
         )
         assert node.wait() == -signal.SIGKILL, node.output
-        command = [sys.executable, "-m", "support.killed_writers", "next", str(folder)]
-        subprocess.run(command, check=True, env=os.environ | path, timeout=PATIENCE_S)
+        writer = start_module("support.killed_writers", ["next", str(folder)], os.environ, 2, SnapshotStore.__module__)
+        assert writer.wait(PATIENCE_S) == 0
         assert unsound(folder) == []
         assert (folder / "mine.usdf").read_bytes() == mine
 

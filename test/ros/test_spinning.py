@@ -135,6 +135,7 @@ def test_a_signal_at_any_moment_of_the_start_ends_it_without_a_word(start: Calla
                 node = start(
                     robot_description='<robot name="r"><link name="base"/></robot>',
                     program=program,
+                    fresh=True,
                 )
                 RUNNING.remove(node)
             end = time.monotonic() + PATIENCE_S

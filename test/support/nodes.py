@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import sysconfig
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,7 @@ from typing import Any, TypeVar
 
 import pytest
 from support.patience import PATIENCE_S
+from support.templates import start_module
 
 rclpy = pytest.importorskip("rclpy", reason="rclpy is not installed (make setup, or a ROS 2 environment)")
 pytest.importorskip("robot_semantics_interfaces", reason="the interface package is not built (make setup)")
@@ -39,6 +39,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
+from robot_semantics.ros.__main__ import PROGRAMS  # noqa: E402
 from robot_semantics.ros.messages.world_messages import items_from_messages  # noqa: E402
 
 Message = TypeVar("Message")
@@ -59,7 +60,10 @@ def check_that_nodes_live() -> None:
 
 
 class NodeProcess:
-    """A node in a process of its own; its output goes to a file."""
+    """A node in a process of its own; its output goes to a file.
+
+    With `fresh`, Python starts and imports the node; by default, the process is a copy of one that has done this.
+    """
 
     def __init__(
         self,
@@ -72,22 +76,23 @@ class NodeProcess:
         node: str = "/**",
         ros_args: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
+        fresh: bool = False,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         number = len(list(folder.glob("*.log")))
         self._log = folder / f"{number}.log"
         file = folder / f"{number}.yaml"
         file.write_text(yaml.safe_dump({node: {"ros__parameters": dict(parameters)}}))
-        command = [sys.executable, "-m", module, program, "--ros-args", "--params-file", str(file), *ros_args]
+        arguments = [program, "--ros-args", "--params-file", str(file), *ros_args]
         environ = {
             **os.environ,
             "ROS_DOMAIN_ID": str(domain),
             "ROS_LOG_DIR": str(folder / "log"),
-            "PYTHONUNBUFFERED": "1",
             **(environment or {}),
         }
         with self._log.open("wb") as log:
-            self.process = subprocess.Popen(command, env=environ, stdout=log, stderr=subprocess.STDOUT)
+            loaded = PROGRAMS[program][0].partition(":")[0]
+            self.process = start_module(module, arguments, environ, log.fileno(), loaded, fresh=fresh)
         RUNNING.append(self)
 
     @property

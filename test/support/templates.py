@@ -1,0 +1,206 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Processes that begin with their imports done: copies of one process that has imported the modules.
+
+Imports take about four fifths of the CPU time of a node's start. A copy is a process like any other: it has its own
+process ID, environment, output, signals and exit code, and is a child of the test's process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+
+PR_SET_CHILD_SUBREAPER = 36
+OF_PYTHON = ("PYTHON", "LD_", "LC_", "LANG", "_ROS_WHEELS", "AMENT_", "OMP_", "OPENBLAS_", "COVERAGE_")
+"""Beginnings of the names of variables that Python and libraries read only when they are loaded."""
+UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
+TESTS = Path(__file__).parents[1]
+REQUEST_BYTES = 1 << 20
+
+
+class Copy:
+    """A running copy, with the methods of `subprocess.Popen` that tests use."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """Return the exit code, None while the process runs."""
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end of the process and return its exit code."""
+        end, pause_s = None if timeout is None else time.monotonic() + timeout, 0.001
+        while (code := self.poll()) is None:
+            if end is not None and time.monotonic() > end:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout or 0.0)
+            time.sleep(pause_s)
+            pause_s = min(2.0 * pause_s, 0.02)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to the process if it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Kill the process."""
+        self.send_signal(signal.SIGKILL)
+
+
+def of_python(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a process which already runs would not read."""
+    return {name: value for name, value in environment.items() if name.startswith(OF_PYTHON)}
+
+
+class Template:
+    """A process with imports done, of which others are copies.
+
+    Args:
+        environment: of the process.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.environment = dict(environment)
+        self._lock = threading.Lock()
+        self._socket, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with other:
+            command = [sys.executable, os.fspath(Path(__file__)), str(other.fileno())]
+            self._process = subprocess.Popen(
+                command, env=self.environment, pass_fds=[other.fileno()], stdin=subprocess.DEVNULL
+            )
+
+    def start(
+        self, module: str, arguments: Sequence[str], environment: Mapping[str, str], output: int, load: str
+    ) -> Copy:
+        """Start a copy that runs a module as ``python -m`` does.
+
+        Args:
+            module: the module.
+            arguments: its arguments.
+            environment: of the copy.
+            output: a file descriptor for its output and its errors.
+            load: a module to be imported before, in this copy and all later ones.
+        """
+        request = [module, list(arguments), dict(environment), os.fspath(Path.cwd()), load]
+        library = ctypes.CDLL(None)
+        with self._lock:
+            # The process between the template and its copy ends: the copy becomes a child of this process.
+            library.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+            try:
+                socket.send_fds(self._socket, [json.dumps(request).encode()], [output])
+                answer = self._socket.recv(100)
+            finally:
+                library.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+        assert answer, f"the template of the processes ended with exit code {self._process.wait()}"
+        return Copy(int(answer))
+
+
+@lru_cache(maxsize=1)
+def template() -> Template:
+    """Return the template of this process."""
+    return Template({**os.environ, **UNBUFFERED})
+
+
+def start_module(
+    module: str,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    output: int,
+    load: str,
+    *,
+    fresh: bool = False,
+) -> Copy | subprocess.Popen[bytes]:
+    """Start ``python -m MODULE ARGUMENTS``.
+
+    The process is a copy of the template, but not with `fresh`, or where variables of Python itself differ. Its output
+    is not buffered.
+    """
+    environment = {**environment, **UNBUFFERED}
+    if not fresh and of_python(environment) == of_python(template().environment):
+        return template().start(module, arguments, environment, output, load)
+    command = [sys.executable, "-m", module, *arguments]
+    return subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
+
+
+def fork() -> int:
+    """Fork without Python 3.12's warning of threads: those of the numeric libraries are prepared for it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return os.fork()
+
+
+def serve(requests: socket.socket) -> tuple[str, list[str], dict[str, str], str, int]:
+    """Make copies until no more are wanted; return only in a copy, with the module and what else it needs."""
+    while True:
+        text, descriptors, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 1)
+        if not text:
+            sys.exit(0)
+        module, arguments, environment, folder, load = json.loads(text)
+        import_module(load)
+        gc.collect()
+        reading, writing = os.pipe()
+        between = fork()
+        if not between:
+            copy = fork()
+            if copy:
+                os.write(writing, str(copy).encode())
+                os._exit(0)
+            for end in (reading, writing):
+                os.close(end)
+            requests.close()
+            return module, arguments, environment, folder, descriptors[0]
+        os.close(writing)
+        os.close(descriptors[0])
+        os.waitpid(between, 0)
+        requests.send(os.read(reading, 100))
+        os.close(reading)
+
+
+def main() -> None:
+    """Make copies; in a copy, run its module."""
+    sys.path[0] = os.fspath(TESTS)
+    # Ctrl-C in a terminal reaches all processes; this one ends with its parent.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    module, arguments, environment, folder, output = serve(socket.socket(fileno=int(sys.argv[1])))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.close(output)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    sys.path[0] = folder
+    if module.startswith("support."):
+        sys.path.append(os.fspath(TESTS))
+    sys.argv = [module, *arguments]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()
