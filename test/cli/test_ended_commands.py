@@ -90,9 +90,8 @@ def test_a_page_ends_as_every_other_command(tmp_path: Path, command: str, number
     srdf.write_bytes(example("rover_arm.srdf").read_bytes())
     served = Served("-c", PROGRAM, command, str(example("rover_arm.urdf")), str(srdf), "--no-browser")
     served.process.send_signal(number)
-    text, _ = served.process.communicate(timeout=PATIENCE_S)
-    assert served.process.returncode == code
-    assert text == f"{word}\n"
+    assert served.process.wait(PATIENCE_S) == code
+    assert served.rest() == f"{word}\n"
     assert list(tmp_path.iterdir()) == [srdf]
 
 

@@ -10,13 +10,16 @@
 from __future__ import annotations
 
 import http.client
+import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from types import TracebackType
 from urllib.parse import urlsplit
 
 from support.patience import PATIENCE_S
+from support.templates import Copy, start_module
 
 
 class Served:
@@ -30,10 +33,10 @@ class Served:
     """
 
     def __init__(self, *command: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        assert self.process.stdout is not None
+        reading, writing = os.pipe()
+        self.process = self._started(command, writing)
+        os.close(writing)
+        self.process.stdout = os.fdopen(reading)
         self.told = ""
         for line in self.process.stdout:
             self.told += line
@@ -43,6 +46,18 @@ class Served:
                 self.cookie = self._cookie() if "token=" in self.address else ""
                 return
         raise AssertionError(self.told)
+
+    @staticmethod
+    def _started(command: Sequence[str], output: int) -> Copy | subprocess.Popen[str]:
+        if command[0] == "-m":
+            # The imports of a page take 2 s.
+            return start_module(command[1], command[2:], os.environ, output, "robot_semantics.viewer.server")
+        return subprocess.Popen([sys.executable, *command], stdout=output, stderr=subprocess.STDOUT, text=True)
+
+    def rest(self) -> str:
+        """Return the output after the address, up to the end of the process."""
+        assert self.process.stdout is not None
+        return self.process.stdout.read()
 
     def ask(self, path: str, **headers: str) -> tuple[int, bytes]:
         """Return the status and the content of an answer to the owner; an empty ``Cookie`` asks as another user."""

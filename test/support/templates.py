@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import io
 import json
 import os
 import runpy
@@ -29,9 +30,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
+from typing import IO, cast
 
 PR_SET_CHILD_SUBREAPER = 36
-OF_PYTHON = ("PYTHON", "LD_", "LC_", "LANG", "_ROS_WHEELS", "AMENT_", "OMP_", "OPENBLAS_", "COVERAGE_")
+OF_PYTHON = ("PYTHON", "LD_", "LC_", "LANG", "_ROS_WHEELS", "AMENT_", "OMP_", "OPENBLAS_", "COVERAGE_", "NICEGUI_")
 """Beginnings of the names of variables that Python and libraries read only when they are loaded."""
 UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
 TESTS = Path(__file__).parents[1]
@@ -39,10 +41,17 @@ REQUEST_BYTES = 1 << 20
 
 
 class Copy:
-    """A running copy, with the methods of `subprocess.Popen` that tests use."""
+    """A running copy, with the methods of `subprocess.Popen` that tests use.
+
+    Attributes:
+        pid: its process ID.
+        returncode: its exit code, None while it runs.
+        stdout: where its output is read, if the caller has set it.
+    """
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
+        self.stdout: IO[str] | None = None
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
@@ -135,7 +144,7 @@ def start_module(
     load: str,
     *,
     fresh: bool = False,
-) -> Copy | subprocess.Popen[bytes]:
+) -> Copy | subprocess.Popen[str]:
     """Start ``python -m MODULE ARGUMENTS``.
 
     The process is a copy of the template, but not with `fresh`, or where variables of Python itself differ. Its output
@@ -145,7 +154,7 @@ def start_module(
     if not fresh and of_python(environment) == of_python(template().environment):
         return template().start(module, arguments, environment, output, load)
     command = [sys.executable, "-m", module, *arguments]
-    return subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
+    return subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT, text=True)
 
 
 def fork() -> int:
@@ -189,8 +198,15 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     module, arguments, environment, folder, output = serve(socket.socket(fileno=int(sys.argv[1])))
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.dup2(output, 1)
-    os.dup2(output, 2)
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        os.dup2(output, number)
+        # As Python makes it: whether the file can be sought in is asked only here.
+        raw = open(number, "wb", buffering=0, closefd=False)  # noqa: SIM115
+        stream = io.TextIOWrapper(
+            cast("IO[bytes]", raw), sys.stdout.encoding, getattr(sys, name).errors, "\n", write_through=True
+        )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
     os.close(output)
     os.environ.clear()
     os.environ.update(environment)
