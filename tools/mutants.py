@@ -185,9 +185,9 @@ def around(change: Change) -> list[Any]:
 def has_no_effect(nodes: Sequence[Any]) -> bool:
     """Return True for a change without effect on a result.
 
-    It is in a place that no run evaluates, the size of a cache, the seed of random numbers, a large number, which
-    changes by 1, or in `strict` of `zip`, which like an assertion notices a fault elsewhere. It is the size of letters
-    in a picture, or -1 in `reshape`, for which numpy takes every negative number.
+    It is in a place that no run evaluates, the size of a cache or of a chunk, the seed of random numbers, a large
+    number, which changes by 1, or in `strict` of `zip`, which like an assertion notices a fault elsewhere. It is the
+    size of letters in a picture, or -1 in `reshape`, for which numpy takes every negative number.
     """
     if isinstance(nodes[-1], ast.Constant) and isinstance(nodes[-1].value, int) and nodes[-1].value > LARGE:
         return True
@@ -196,7 +196,7 @@ def has_no_effect(nodes: Sequence[Any]) -> bool:
             return True
         if isinstance(outer, ast.If) and ast.unparse(outer.test) == "TYPE_CHECKING":
             return True
-        if isinstance(outer, ast.Assign) and ast.unparse(outer.targets[0]) == "__all__":
+        if isinstance(outer, ast.Assign) and ast.unparse(outer.targets[0]) in ("__all__", "CHUNK"):
             return True
         if isinstance(outer, ast.keyword) and outer.arg in ("strict", "fontsize"):
             return True

@@ -9,6 +9,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from support.collision_oracles import CoalCounter, FclCounter, packaged_robot
@@ -176,3 +179,15 @@ def test_lost_contacts_are_an_error_not_a_low_count(monkeypatch: pytest.MonkeyPa
     small = build_scene(robot, pieces, [])
     with pytest.raises(ContactsLostError, match="memory is full"):
         count_blocks(small, block_sampler(small.space, 0), range(1), last=2)
+
+
+def test_the_default_settings_are_those_of_the_documents() -> None:
+    page = (Path(__file__).parents[2] / "doc" / "commands.md").read_text()
+    (section,) = re.findall(r"^## collisions generate\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
+    found = dict(re.findall(r"^\| `--([a-z-]+)[^|]*\|[^|]*\(([\w.]+)[:)]", section, re.MULTILINE))
+    documented = {
+        name: found[name] for name in ("samples", "seed", "sampler", "always-fraction", "geometry", "adjacent")
+    }
+    settings = Settings()
+    assert documented == {name: str(getattr(settings, name.replace("-", "_"))) for name in documented}
+    assert (settings.padding, settings.confidence, settings.search) == (0.0, None, True)

@@ -10,10 +10,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from support.collision_oracles import CoalCounter, packaged_robot
 
 from robot_semantics import Diagnostics, ForwardKinematics, JointSpace, RobotModel
@@ -25,6 +27,7 @@ from robot_semantics.collision.sampling import block_sampler
 from robot_semantics.collision.scene import SurfaceTest, build_scene
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
+from robot_semantics.transforms.arrays import FloatArray
 
 trimesh = pytest.importorskip("trimesh")
 
@@ -155,6 +158,48 @@ def test_what_is_known_to_be_free_is_free() -> None:
             for pose in poses[block][~free]:
                 known.touches(one, other, pose)
     assert spared > 500
+
+
+def outside_box(points: FloatArray, half: tuple[float, ...]) -> FloatArray:
+    """Return the signed distances of points (n, 3) to a box."""
+    off = np.abs(points) - half
+    return np.asarray(np.linalg.norm(np.maximum(off, 0.0), axis=1) + np.minimum(off.max(axis=1), 0.0))
+
+
+SHAPES: dict[str, Callable[[FloatArray], FloatArray]] = {
+    '<sphere radius="0.3"/>': lambda at: np.linalg.norm(at, axis=1) - 0.3,
+    '<box size="0.2 0.4 0.6"/>': lambda at: outside_box(at, (0.1, 0.2, 0.3)),
+    '<cylinder radius="0.2" length="0.6"/>': lambda at: np.maximum(
+        np.hypot(at[:, 0], at[:, 1]) - 0.2, np.abs(at[:, 2]) - 0.3
+    ),
+    '<mesh filename="cube.stl"/>': lambda at: outside_box(at, (0.5, 0.5, 0.5)),
+}
+"""Shapes with a function that is 0 on their surfaces."""
+
+
+@pytest.mark.parametrize("geometry", SHAPES)
+def test_nearest_points_are_on_both_surfaces(tmp_path: Path, geometry: str) -> None:
+    trimesh.creation.box(extents=(1.0, 1.0, 1.0)).export(tmp_path / "cube.stl")
+    (tmp_path / "r.urdf").write_text(
+        '<robot name="r">'
+        + link("a", '<mesh filename="cube.stl"/>')
+        + link("b", geometry)
+        + joint("floating", "a", "b")
+        + "</robot>"
+    )
+    robot = load_robot(tmp_path / "r.urdf")
+    surfaces = build_scene(robot, pieces_of(robot, PackageResolver(), Diagnostics()), []).surfaces
+    assert surfaces is not None
+    test, rng = surfaces.new_test(), np.random.default_rng(0)
+    for R in Rotation.random(20, random_state=1).as_matrix():
+        way = rng.normal(size=3)
+        T_a_b = np.column_stack([R, way / np.linalg.norm(way) * rng.uniform(1.8, 3.0)])
+        nearest = test.nearest(0, 1, T_a_b)
+        assert nearest is not None
+        distance, on_a, on_b = nearest
+        assert np.linalg.norm(on_a - on_b) == pytest.approx(distance, abs=1e-5)
+        assert outside_box(on_a[None], (0.5, 0.5, 0.5))[0] == pytest.approx(0.0, abs=1e-5)
+        assert SHAPES[geometry]((on_b - T_a_b[:, 3])[None] @ R)[0] == pytest.approx(0.0, abs=1e-5)
 
 
 def test_padding_counts_between_triangles_too(chain_links: RobotModel) -> None:

@@ -350,7 +350,7 @@ def test_whatever_comes_both_ways_say_the_same(seed: int, steady: Steady) -> Non
     senders = [names, names[:part], names[part:], rng.sample(names, len(names)), [*names, "stranger"]]
     base = model.root_joint.name
     values = np.random.default_rng(seed)
-    stamp_ns, went = SECOND_NS, 0
+    stamp_ns, ahead_ns, went = SECOND_NS, 0, 0
     for _ in range(500):
         step_ns = rng.choice([0, 1_000_000, 1_000_000, 20_000_000, 20_000_000, 400_000_000, -3_000_000])
         stamp_ns += step_ns
@@ -358,6 +358,10 @@ def test_whatever_comes_both_ways_say_the_same(seed: int, steady: Steady) -> Non
         steady.now_ns += rng.choice([0, 1_000_000, max(0, step_ns), max(0, step_ns), 50_000_000])
         if rng.random() < 0.01:
             stamp_ns -= 2 * SECOND_NS
+        # The stamps of a few messages are far ahead.
+        if (ahead_ns and rng.random() < 0.3) or rng.random() < 0.02:
+            ahead_ns = 20 * SECOND_NS - ahead_ns
+            stamp_ns += 2 * ahead_ns - 20 * SECOND_NS
         # Long stretches of the same, as in life, with a few changes.
         kind = rng.random()
         if kind < 0.02:

@@ -222,6 +222,15 @@ def test_before_the_first_message_the_loops_are_not_said_to_be_open() -> None:
     assert loops.take_differences() == {}
 
 
+def test_before_the_loops_have_closed_once_no_passive_joint_is_off() -> None:
+    robot = running(four_bar((0.5, 0.3, 0.25, 0.2)))
+    # The crank is out of reach, so there is no closed position to compare with.
+    feed(robot, 1, crank=2.5, coupler=1.0, rocker=1.0)
+    assert robot.loops is not None
+    assert robot.loops.is_open
+    assert robot.loops.take_differences() == {}
+
+
 def test_a_measured_velocity_is_kept_until_the_loops_are_closed() -> None:
     robot = running(four_bar())
     feed(robot, 1, velocity=2.0, coupler=0.1)
