@@ -98,6 +98,18 @@ def test_a_sphere_covers_the_same_sphere_and_no_larger_one(tmp_path: Path) -> No
     assert moved.protrusion == pytest.approx(math.hypot(0.01, 0.02) - 0.01, abs=1e-5)
 
 
+@pytest.mark.parametrize("half", [0.0, 0.3])
+def test_a_ball_or_capsule_protrudes_most_where_it_is_farthest_from_the_sphere(half: float, tmp_path: Path) -> None:
+    geometry = f'<capsule radius="0.2" length="{2.0 * half}"/>' if half else '<sphere radius="0.2"/>'
+    for way in np.random.default_rng(2).normal(size=(12, 3)):
+        center = 0.3 * way / np.linalg.norm(way)
+        result = checked(tmp_path, geometry, [(*center.tolist(), 0.25)])
+        # The farthest point is behind the middle of the farther half ball.
+        away = max(np.linalg.norm(center - (0.0, 0.0, end)) for end in (half, -half))
+        assert result.covered is False
+        assert result.protrusion == pytest.approx(away + 0.2 - 0.25, abs=1e-5)
+
+
 def test_a_sphere_that_touches_the_rims_of_a_cylinder_covers_it_and_no_smaller_one(tmp_path: Path) -> None:
     around = math.hypot(0.1, 0.2)
     cylinder = '<cylinder radius="0.1" length="0.4"/>'

@@ -299,6 +299,10 @@ def chain(kind: str = "revolute", z: float = 1.0, rest: float = 2.0, upper: floa
 )  # fmt: skip
 def test_a_difference_of_a_joint_is_said(a: str, b: str, said: list[str]) -> None:
     assert texts(a, b) == said
+    # In the other order of the robots, the values are exchanged.
+    there, back = ([item for item in comparison(*order).differences if "→" in item.text] for order in ((a, b), (b, a)))
+    assert [(item.kind, item.a, item.b) for item in there] == [(item.kind, item.b, item.a) for item in back]
+    assert all(item.a != item.b for item in there)
 
 
 def test_the_largest_distance_is_that_of_a_link_which_is_named() -> None:
