@@ -18,9 +18,10 @@ import json
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, unquote_to_bytes
@@ -95,8 +96,11 @@ def check_mesh(path: Path, content: bytes) -> None:
             for part in archive.namelist():
                 if part.lower().endswith((".dae", ".model")):
                     _check_instances(path, archive.read(part))
+                if part.lower().endswith(".dae"):
+                    _check_numbers(path, archive.read(part))
     elif kind == "dae":
         _check_instances(path, content)
+        _check_numbers(path, content)
     elif kind in ("gltf", "glb"):
         _check_gltf(path, content, limit)
 
@@ -241,6 +245,29 @@ def _check_instances(path: Path, text: bytes) -> None:
     _check_uses(path, {name: (used[name], shapes[name]) for name in names}, names)
 
 
+_NOT_A_NUMBER = re.compile(rb"(?i)(?<![\w.])[-+]?nan")
+_MATERIALS = frozenset(("bind_material", "library_materials", "library_effects", "library_images"))
+_SCENERY = frozenset(("library_animations", "library_cameras", "library_lights", "instance_camera", "instance_light"))
+"""Parts of a COLLADA file without geometry."""
+
+
+def _check_numbers(path: Path, text: bytes) -> None:
+    """Check that the corners of a COLLADA text are numbers: its reader takes 0 for NaN."""
+    if _NOT_A_NUMBER.search(text) is None:
+        return
+    root = parse_xml(text, str(path), forgiving=True).root
+    corners = {
+        entry.get("source", "").removeprefix("#")
+        for entry in root.iterfind(".//{*}vertices/{*}input")
+        if entry.get("semantic") == "POSITION"
+    }
+    for source in root.iterfind(".//{*}source"):
+        if source.get("id") in corners and _NOT_A_NUMBER.search(
+            etree.tostring(source, method="text", encoding="utf-8")
+        ):
+            raise RobotSemanticsError(f"{path} has a triangle with a corner that is not finite")
+
+
 def _check_uses(path: Path, parts: Mapping[str, tuple[Iterable[str], int]], roots: Iterable[str]) -> None:
     """Check the number of shapes; each part has the parts that it uses and its own number of shapes."""
     counts: dict[str, int] = {}
@@ -360,28 +387,24 @@ def _surface(path: str, modified_ns: int) -> Surface:
     plain = _binary_stl(content, path) if Path(path).suffix.lower() == ".stl" else None
     if plain is not None:
         return plain
-    import trimesh
 
     pictures: list[str] = []
     missing: list[str] = []
+    damaged: list[str] = []
     try:
         check_mesh(Path(path), content)
         files = bounded_files(Path(path), len(content), pictures, missing)
         kind = Path(path).suffix.lower().removeprefix(".")
-        scene = trimesh.load_scene(io.BytesIO(content), file_type=kind, resolver=files, process=False)
-        pieces = _meshes(scene, path, kind)
-        if not pieces and kind == "dae":
-            # A material without a target makes the reader drop the geometry: read the file without materials.
-            plain_dae = io.BytesIO(_without_materials(content, path))
-            pieces = _meshes(trimesh.load_scene(plain_dae, file_type=kind, process=False), path, kind)
-        surface = _joined(pieces)
+        surface = _joined(_meshes(content, path, kind, files, damaged))
     except RobotSemanticsError:
         raise
     except Exception as error:  # trimesh raises any error of its readers and of numpy
-        raise RobotSemanticsError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
+        # The errors of COLLADA files begin with their names.
+        name = f"{type(error).__name__}: "
+        raise RobotSemanticsError(f"{path} cannot be read: {name}{str(error).removeprefix(name)}") from error
     if surface is None:
         raise RobotSemanticsError(f"{path} has no triangles")
-    undrawn = [f"'{name}', which it names: no such file is beside the mesh" for name in missing]
+    undrawn = [*damaged, *(f"'{name}', which it names: no such file is beside the mesh" for name in missing)]
     if not surface.images:
         # trimesh says nothing about a damaged picture.
         why = "it is damaged, or is not the colour of a material"
@@ -423,20 +446,53 @@ def _binary_stl(content: bytes, path: str) -> Surface | None:
     return Surface(corners[order[new]], faces.reshape(-1, 3))
 
 
-def _meshes(scene: trimesh.Scene, path: str, kind: str) -> list[trimesh.Trimesh]:
-    """Return the meshes of a scene that was read as it is: while reading, trimesh drops corners that are not finite."""
+def _meshes(content: bytes, path: str, kind: str, files: FilePathResolver, undrawn: list[str]) -> list[trimesh.Trimesh]:
+    """Return the meshes of a file, in the axes of its scene; `undrawn` takes what is left out.
+
+    Raises:
+        RobotSemanticsError: a corner is not finite.
+        Exception: any error of trimesh's readers and of numpy.
+    """
     import trimesh
 
+    read = partial(trimesh.exchange.load.mesh_loaders[kind], file_type=kind, resolver=files)
+    if kind in ("dae", "zae"):
+        parsed = _read_collada(read, content, path, undrawn)
+    else:
+        parsed = read(io.BytesIO(content))
+    for part in parsed["geometry"].values() if "geometry" in parsed else [parsed]:
+        # Corners that are not finite would be dropped.
+        part["process"] = False
+    scene = trimesh.load_scene(parsed)
     for mesh in scene.geometry.values():
         if isinstance(mesh, trimesh.Trimesh):
             _require_finite(mesh.triangles, path)
-            # trimesh has processed the pieces of a COLLADA file, whatever it was told.
-            if kind != "dae":
-                mesh.process()
+            mesh.process()
     pieces = [piece for piece in scene.dump() if isinstance(piece, trimesh.Trimesh) and len(piece.faces)]
     for piece in pieces:
         _require_finite(piece.vertices, path)
     return pieces
+
+
+def _read_collada(read: Callable[..., dict[str, Any]], content: bytes, path: str, undrawn: list[str]) -> dict[str, Any]:
+    """Return what trimesh reads of a COLLADA file; its materials may be damaged, but no geometry is left out.
+
+    Raises:
+        Exception: any error of the reader; a damaged geometry has a DaeError.
+    """
+    from collada.common import DaeError
+
+    try:
+        return read(io.BytesIO(content), ignore_broken=False)
+    except DaeError as error:
+        try:
+            still, plain = (_without(content, path, tags) for tags in (_SCENERY, _SCENERY | _MATERIALS))
+        except RobotSemanticsError:  # an archive, or not well-formed
+            raise error from None
+        with suppress(DaeError):
+            return read(io.BytesIO(still), ignore_broken=False)
+        undrawn.append(f"its materials: {error}")
+        return read(io.BytesIO(plain), ignore_broken=False)
 
 
 def _require_finite(points: npt.ArrayLike, path: str) -> None:
@@ -444,12 +500,13 @@ def _require_finite(points: npt.ArrayLike, path: str) -> None:
         raise RobotSemanticsError(f"{path} has a triangle with a corner that is not finite")
 
 
-def _without_materials(content: bytes, path: str) -> bytes:
+def _without(content: bytes, path: str, tags: Set[str]) -> bytes:
+    """Return a COLLADA text without some elements."""
     root = parse_xml(content, path, forgiving=True).root
-    for bound in root.findall(".//{*}bind_material"):
-        above = bound.getparent()
+    for element in [element for tag in tags for element in root.iterfind(f".//{{*}}{tag}")]:
+        above = element.getparent()
         if above is not None:
-            above.remove(bound)
+            above.remove(element)
     return etree.tostring(root)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +21,7 @@ import pytest
 from support.meshes import CORNERS, FACES, dae
 
 from robot_semantics import Diagnostics
-from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.collision.pieces import bounding_box, convex_parts, pieces_of
 from robot_semantics.collision.scene import build_scene
 from robot_semantics.collision.shapes import Piece
@@ -162,6 +163,96 @@ def test_a_mesh_without_use_is_one_error_that_names_it(tmp_path: Path, file: str
     assert (error.code, error.place.line, error.place.column) == ("unusable-geometry", 2, 1)
     assert error.message.startswith(f"link 'a': mesh '{file}': ")
     assert words in error.message
+
+
+FORMATS = ("3mf", "dae", "glb", "obj", "off", "ply", "stl", "zae")
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_corner_that_is_not_finite_is_an_error_in_every_format(tmp_path: Path, kind: str, value: float) -> None:
+    corners = CORNERS.copy()
+    corners[3, 2] = value
+    mesh, file = trimesh.Trimesh(corners, FACES, process=False), tmp_path / f"mesh.{kind}"
+    with np.errstate(invalid="ignore"):
+        if kind == "zae":
+            with zipfile.ZipFile(file, "w") as archive:
+                archive.writestr("mesh.dae", mesh.export(file_type="dae"))
+        else:
+            mesh.export(file)
+    with pytest.raises(RobotSemanticsError, match=NOT_FINITE):
+        mesh_surface(file)
+
+
+GEOMETRY = """<geometry id="{name}"><mesh>
+<source id="p{name}"><float_array id="a{name}" count="12">{corners}</float_array>
+<technique_common><accessor source="#a{name}" count="4" stride="3"><param name="X" type="float"/>
+<param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="v{name}"><input semantic="POSITION" source="#p{name}"/></vertices>
+<triangles material="x" count="2"><input semantic="VERTEX" source="#v{name}" offset="0"/><p>{triangles}</p></triangles>
+</mesh></geometry>"""
+
+
+def collada(corners: str, triangles: str, libraries: str = "", use: str = "") -> str:
+    """Return a file with a good geometry of two triangles, and with another one."""
+    geometries = GEOMETRY.format(name="g", corners="0 0 0 1 0 0 0 1 0 0 0 1", triangles="0 1 2 0 1 3")
+    geometries += GEOMETRY.format(name="h", corners=corners, triangles=triangles)
+    nodes = "".join(
+        f'<node id="n{name}"><instance_geometry url="#{name}">{use}</instance_geometry></node>' for name in "gh"
+    )
+    return (
+        '<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset/>'
+        f"{libraries}<library_geometries>{geometries}</library_geometries>"
+        f'<library_visual_scenes><visual_scene id="s">{nodes}</visual_scene></library_visual_scenes>'
+        '<scene><instance_visual_scene url="#s"/></scene></COLLADA>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("corners", "triangles", "words"),
+    [
+        ("2 0 0 3 0 0 nan 1 0 2 0 1", "0 1 2 0 1 3", NOT_FINITE),
+        ("2 0 0 3 0 0 -NaN 1 0 2 0 1", "0 1 2 0 1 3", NOT_FINITE),
+        ("2 0 0 3 0 0 1e999 1 0 2 0 1", "0 1 2 0 1 3", NOT_FINITE),
+        ("2 0 0 3 0 0 -1.#IND 1 0 2 0 1", "0 1 2 0 1 3", "Corrupted float array"),
+        ("2 0 0 3 0 0 x 1 0 2 0 1", "0 1 2 0 1 3", "Corrupted float array"),
+        ("2 0 0 3 0 0 2", "0 1 2 0 1 3", "isn't reshapable"),
+        ("2 0 0 3 0 0 2 1 0 2 0 1", "0 1 2 0 1 9", "beyond the limits"),
+        ("2 0 0 3 0 0 2 1 0 2 0 1", "0 1 2 0 1 x", "Corrupted index"),
+    ],
+)
+def test_a_damaged_geometry_of_a_collada_file_is_not_left_out(
+    tmp_path: Path, corners: str, triangles: str, words: str
+) -> None:
+    (tmp_path / "mesh.dae").write_text(collada(corners, triangles))
+    with pytest.raises(RobotSemanticsError) as caught:
+        mesh_surface(tmp_path / "mesh.dae")
+    assert words in str(caught.value)
+    assert str(caught.value).count("Error: ") <= 1
+
+
+BOUND = (
+    '<bind_material><technique_common><instance_material symbol="x" target="#{}"/></technique_common></bind_material>'
+)
+
+
+@pytest.mark.parametrize(
+    ("libraries", "use", "drawn"),
+    [
+        ("", BOUND.format("nothing"), False),
+        ('<library_materials><material id="m"/></library_materials>', BOUND.format("m"), False),
+        ('<library_lights><light id="l"/></library_lights>', "", True),
+        ('<library_cameras><camera id="c"/></library_cameras>', "", True),
+    ],
+)
+def test_what_is_damaged_beside_the_geometry_leaves_no_geometry_out(
+    tmp_path: Path, libraries: str, use: str, drawn: bool
+) -> None:
+    (tmp_path / "mesh.dae").write_text(collada("2 0 0 3 0 0 2 1 0 2 0 1", "0 1 2 0 1 3", libraries, use))
+    surface = mesh_surface(tmp_path / "mesh.dae")
+    assert np.sort(surface.vertices[:, 0]).tolist() == [0.0, 0.0, 0.0, 1.0, 2.0, 2.0, 2.0, 3.0]
+    assert len(surface.faces) == 4
+    assert [part.partition(":")[0] for part in surface.undrawn] == ([] if drawn else ["its materials"])
 
 
 def test_a_mesh_used_by_many_links_is_one_hull(tmp_path: Path) -> None:
