@@ -518,6 +518,18 @@ def test_another_branch_is_used_if_this_one_leaves_the_limits(side: float) -> No
     assert np.abs(turned(found.q - wanted)).max() < EXACT
 
 
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_stated_positions_choose_the_branch_and_the_driven_joint_stays(side: float) -> None:
+    loops = loops_of(four_bar())
+    expected = four_bar_positions(FOUR_BAR, np.linspace(0.0, 2.0 * np.pi, 101), side)
+    stated = expected + np.array([0.0, 0.0, 0.05])
+    stated[:, 1] = np.linspace(-3.0, 3.0, 101)
+    found = loops.near(stated, ("crank", "rocker"))
+    assert found.closed.all()
+    assert np.abs(turned(found.q - expected)).max() < EXACT
+    assert (column(loops, found.q, "crank") == expected[:, 0]).all()
+
+
 THREE = "'crank', 'coupler', 'rocker'"
 
 
