@@ -122,7 +122,7 @@ class Brake:
     measure how fast the machine is.
     """
 
-    MOST, PATIENCE_S = 100, 0.5
+    MOST, PATIENCE_S = 20, 0.5
 
     def __init__(self, listener: Listener) -> None:
         self._listener, self._passed = listener, listener.count
