@@ -5,9 +5,9 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Special recordings: varying tf subsets, USDF states, one state of a large bag, many bags, Parquet.
+"""Special recordings: varying tf subsets, USDF states, one state of a large bag, many bags, Parquet, a Dask cluster.
 
-Run: python -m benchmark.bench_fleet [--minutes 10]
+Run: python -m benchmark.bench_fleet [--minutes 10] [--gigabytes 1]
 """
 
 from __future__ import annotations
@@ -18,10 +18,15 @@ import io
 import os
 import random
 import shutil
+import signal
 import tempfile
+import threading
 import time
+from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from benchmark.bench_recording import ours, record, timed
 from robot_semantics.base.diagnostics import Diagnostics
@@ -71,13 +76,104 @@ def usdf_states(bag: Path, folder: Path) -> None:
     )
 
 
-def fleet(bags: Path, out: Path, jobs: int) -> float:
+def fleet(bags: Path, out: Path, *options: str) -> float:
     """Export all bags of a folder separately; return the elapsed time [s]."""
     begin = time.perf_counter()
-    words = ["export", str(bags), "--each", "--every", "0.1", "--to", "npz", "-o", str(out), "--jobs", str(jobs)]
+    words = ["export", str(bags), "--each", "--every", "0.1", "--to", "npz", "-o", str(out), *options]
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
         assert command_line([*words, "--quiet"]) == 0
     return time.perf_counter() - begin
+
+
+def growth(bag: Path, folder: Path) -> None:
+    """Print the processor time for 1, 10 and 100 copies of a bag."""
+    costs: list[float] = []
+    for count in (1, 10, 100):
+        bags = folder / f"bags{count}"
+        bags.mkdir()
+        for number in range(count):
+            shutil.copytree(bag, bags / f"run{number}", copy_function=os.link)
+        begin = time.process_time()
+        fleet(bags, folder / f"out{count}")
+        costs.append(time.process_time() - begin)
+    factors = [f"{later / earlier:.1f}" for earlier, later in pairwise(costs)]
+    print(f"--each, 1, 10, 100 bags: {', '.join(f'{cost:.2f}' for cost in costs)} s, factors {', '.join(factors)}")
+
+
+def same_files(one: Path, other: Path) -> bool:
+    """Return True if two folders have the same results, byte by byte.
+
+    Hidden files are left out: the records of what is done (of equal bags, one names the bag that was done last), and
+    the lock of a killed worker, which the next run deletes.
+    """
+
+    def results(top: Path) -> list[Path]:
+        names = (path.relative_to(top) for path in top.rglob("*") if path.is_file())
+        return sorted(name for name in names if not any(part.startswith(".") for part in name.parts))
+
+    names = results(one)
+    return names == results(other) and all((one / name).read_bytes() == (other / name).read_bytes() for name in names)
+
+
+class Memory(threading.Thread):
+    """Notes the memory of processes every half second, in MB."""
+
+    def __init__(self, processes: Sequence[int]) -> None:
+        super().__init__(daemon=True)
+        self._processes = processes
+        self._ended = threading.Event()
+        self.samples: list[list[float]] = []
+
+    def run(self) -> None:
+        """Note it until `halves` is called."""
+        while not self._ended.wait(0.5):
+            pages = [int(Path(f"/proc/{process}/statm").read_text().split()[1]) for process in self._processes]
+            self.samples.append([page * os.sysconf("SC_PAGE_SIZE") / 1e6 for page in pages])
+
+    def halves(self) -> tuple[float, float]:
+        """End; return the most that a process had in each half of the time [MB]."""
+        self._ended.set()
+        self.join()
+        middle = len(self.samples) // 2
+        most = [max(map(max, half), default=0.0) for half in (self.samples[:middle], self.samples[middle:])]
+        return most[0], most[1]
+
+
+def cluster(folder: Path, gigabytes: float) -> None:
+    """Print how a Dask cluster exports many bags, also if a worker is killed, beside one process."""
+    from distributed import LocalCluster
+
+    start_cluster: Any = LocalCluster  # distributed is typed in part
+    bags = folder / "bags"
+    record(bags / "run00", 60.0, "mcap")
+    size = sum(file.stat().st_size for file in (bags / "run00").iterdir())
+    count = max(2, round(gigabytes * 1e9 / size))
+    for number in range(1, count):
+        shutil.copytree(bags / "run00", bags / f"run{number:02}")
+    print(f"{count} bags, {count * size / 1e9:.1f} GB, {os.cpu_count()} cores")
+    with start_cluster(
+        n_workers=PROCESSES, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+    ) as local:
+        address = str(local.scheduler_address)
+        # The files are in memory, and the workers have their imports.
+        fleet(bags, folder / "first", "--dask", address)
+        one = fleet(bags, folder / "one")
+        memory = Memory([worker.pid for worker in local.workers.values()])
+        memory.start()
+        many = fleet(bags, folder / "many", "--dask", address)
+        halves = memory.halves()
+        victim = next(iter(local.workers.values())).pid
+        kill = threading.Timer(many / 2.0, os.kill, (victim, signal.SIGKILL))
+        kill.start()
+        killed = fleet(bags, folder / "killed", "--dask", address)
+        kill.join()
+    assert same_files(folder / "one", folder / "many")
+    assert same_files(folder / "one", folder / "killed")
+    print(f"one process {one:.1f} s; {PROCESSES} Dask workers {many:.1f} s, {one / many:.2f} x, the same bytes")
+    print(
+        f"most memory of a worker: {halves[0]:.0f} MB in the first half of the time, {halves[1]:.0f} MB in the second"
+    )
+    print(f"one worker killed in the middle: {killed:.1f} s, the same bytes")
 
 
 def thousand() -> tuple[float, float]:
@@ -96,7 +192,9 @@ def main() -> None:
     """Record, measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10.0)
-    minutes = parser.parse_args().minutes
+    parser.add_argument("--gigabytes", type=float, default=1.0, help="size of the bags for the Dask cluster")
+    arguments = parser.parse_args()
+    minutes = arguments.minutes
     every = TimeRequest(every="0.02")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -118,8 +216,12 @@ def main() -> None:
         (folder / "bags").mkdir()
         for number in range(BAGS):
             shutil.copytree(folder / "bagFalse", folder / "bags" / f"run{number}", copy_function=os.link)
-        one, two = (fleet(folder / "bags", folder / f"out{jobs}", jobs) for jobs in (1, 2))
+        one, two = (fleet(folder / "bags", folder / f"out{jobs}", "--jobs", str(jobs)) for jobs in (1, 2))
         print(f"--each, {BAGS} bags: {one:.1f} s with one process, {two:.1f} s with two, {one / two:.2f} x")
+        record(folder / "minute", 1.0, "mcap")
+        growth(folder / "minute", folder)
+        shutil.rmtree(folder / "bags")
+        cluster(folder, arguments.gigabytes)
     took, least = thousand()
     print(
         f"{THOUSAND} simulated bags on {PROCESSES} processes: {took:.2f} s, at least {least:.2f} s: {least / took:.0%}"
