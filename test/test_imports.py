@@ -82,7 +82,7 @@ LIBRARIES: dict[str, set[str]] = {
     "xml": {"lxml", "msgspec", "xacro"},
     "urdf": {"lxml", "numpy"},
     "srdf": {"lxml"},
-    "model": {"PIL", "lxml", "numpy", "trimesh"},
+    "model": {"PIL", "collada", "lxml", "numpy", "trimesh"},
     "kinematics": {"numpy"},
     "usdf": {"lxml", "numpy"},
     "live": {"numpy"},
