@@ -387,7 +387,6 @@ def _surface(path: str, modified_ns: int) -> Surface:
     plain = _binary_stl(content, path) if Path(path).suffix.lower() == ".stl" else None
     if plain is not None:
         return plain
-
     pictures: list[str] = []
     missing: list[str] = []
     damaged: list[str] = []
@@ -396,7 +395,7 @@ def _surface(path: str, modified_ns: int) -> Surface:
         files = bounded_files(Path(path), len(content), pictures, missing)
         kind = Path(path).suffix.lower().removeprefix(".")
         surface = _joined(_meshes(content, path, kind, files, damaged))
-    except RobotSemanticsError:
+    except (RobotSemanticsError, ImportError):
         raise
     except Exception as error:  # trimesh raises any error of its readers and of numpy
         # The errors of COLLADA files begin with their names.
