@@ -18,8 +18,7 @@ import json
 import re
 import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -96,11 +95,8 @@ def check_mesh(path: Path, content: bytes) -> None:
             for part in archive.namelist():
                 if part.lower().endswith((".dae", ".model")):
                     _check_instances(path, archive.read(part))
-                if part.lower().endswith(".dae"):
-                    _check_numbers(path, archive.read(part))
     elif kind == "dae":
         _check_instances(path, content)
-        _check_numbers(path, content)
     elif kind in ("gltf", "glb"):
         _check_gltf(path, content, limit)
 
@@ -245,29 +241,6 @@ def _check_instances(path: Path, text: bytes) -> None:
     _check_uses(path, {name: (used[name], shapes[name]) for name in names}, names)
 
 
-_NOT_A_NUMBER = re.compile(rb"(?i)(?<![\w.])[-+]?nan")
-_MATERIALS = frozenset(("bind_material", "library_materials", "library_effects", "library_images"))
-_SCENERY = frozenset(("library_animations", "library_cameras", "library_lights", "instance_camera", "instance_light"))
-"""Parts of a COLLADA file without geometry."""
-
-
-def _check_numbers(path: Path, text: bytes) -> None:
-    """Check that the corners of a COLLADA text are numbers: its reader takes 0 for NaN."""
-    if _NOT_A_NUMBER.search(text) is None:
-        return
-    root = parse_xml(text, str(path), forgiving=True).root
-    corners = {
-        entry.get("source", "").removeprefix("#")
-        for entry in root.iterfind(".//{*}vertices/{*}input")
-        if entry.get("semantic") == "POSITION"
-    }
-    for source in root.iterfind(".//{*}source"):
-        if source.get("id") in corners and _NOT_A_NUMBER.search(
-            etree.tostring(source, method="text", encoding="utf-8")
-        ):
-            raise RobotSemanticsError(f"{path} has a triangle with a corner that is not finite")
-
-
 def _check_uses(path: Path, parts: Mapping[str, tuple[Iterable[str], int]], roots: Iterable[str]) -> None:
     """Check the number of shapes; each part has the parts that it uses and its own number of shapes."""
     counts: dict[str, int] = {}
@@ -389,12 +362,12 @@ def _surface(path: str, modified_ns: int) -> Surface:
         return plain
     pictures: list[str] = []
     missing: list[str] = []
-    damaged: list[str] = []
+    undrawn: list[str] = []
     try:
         check_mesh(Path(path), content)
         files = bounded_files(Path(path), len(content), pictures, missing)
         kind = Path(path).suffix.lower().removeprefix(".")
-        surface = _joined(_meshes(content, path, kind, files, damaged))
+        surface = _joined(_meshes(content, path, kind, files, undrawn))
     except (RobotSemanticsError, ImportError):
         raise
     except Exception as error:  # trimesh raises any error of its readers and of numpy
@@ -403,7 +376,7 @@ def _surface(path: str, modified_ns: int) -> Surface:
         raise RobotSemanticsError(f"{path} cannot be read: {name}{str(error).removeprefix(name)}") from error
     if surface is None:
         raise RobotSemanticsError(f"{path} has no triangles")
-    undrawn = [*damaged, *(f"'{name}', which it names: no such file is beside the mesh" for name in missing)]
+    undrawn += [f"'{name}', which it names: no such file is beside the mesh" for name in missing]
     if not surface.images:
         # trimesh says nothing about a damaged picture.
         why = "it is damaged, or is not the colour of a material"
@@ -473,40 +446,69 @@ def _meshes(content: bytes, path: str, kind: str, files: FilePathResolver, undra
     return pieces
 
 
+_NOT_A_NUMBER = re.compile(rb"(?i)(?<![\w.])[-+]?nan")
+_MATERIALS = ("bind_material", "library_materials", "library_effects", "library_images")
+_SCENERY = ("library_animations", "library_cameras", "library_lights", "instance_camera", "instance_light")
+"""Parts of a COLLADA file without geometry."""
+
+
 def _read_collada(read: Callable[..., dict[str, Any]], content: bytes, path: str, undrawn: list[str]) -> dict[str, Any]:
     """Return what trimesh reads of a COLLADA file; its materials may be damaged, but no geometry is left out.
 
     Raises:
+        RobotSemanticsError: a corner is not a number.
         Exception: any error of the reader; a damaged geometry has a DaeError.
     """
     from collada.common import DaeError
 
+    _require_numbers(content, path)
     try:
         return read(io.BytesIO(content), ignore_broken=False)
     except DaeError as error:
         try:
-            still, plain = (_without(content, path, tags) for tags in (_SCENERY, _SCENERY | _MATERIALS))
+            root = parse_xml(content, path, forgiving=True).root
         except RobotSemanticsError:  # an archive, or not well-formed
             raise error from None
-        with suppress(DaeError):
-            return read(io.BytesIO(still), ignore_broken=False)
+    try:
+        return read(io.BytesIO(_without(root, _SCENERY)), ignore_broken=False)
+    except DaeError as error:
         undrawn.append(f"its materials: {error}")
-        return read(io.BytesIO(plain), ignore_broken=False)
+    return read(io.BytesIO(_without(root, _MATERIALS)), ignore_broken=False)
 
 
-def _require_finite(points: npt.ArrayLike, path: str) -> None:
-    if not np.isfinite(points).all():
-        raise RobotSemanticsError(f"{path} has a triangle with a corner that is not finite")
-
-
-def _without(content: bytes, path: str, tags: Set[str]) -> bytes:
-    """Return a COLLADA text without some elements."""
-    root = parse_xml(content, path, forgiving=True).root
+def _without(root: etree._Element, tags: Iterable[str]) -> bytes:
+    """Remove some elements from a COLLADA document; return its text."""
     for element in [element for tag in tags for element in root.iterfind(f".//{{*}}{tag}")]:
         above = element.getparent()
         if above is not None:
             above.remove(element)
     return etree.tostring(root)
+
+
+def _require_numbers(content: bytes, path: str) -> None:
+    """Check that the corners of a COLLADA file are numbers: its reader takes 0 for NaN."""
+    if content.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            texts = [archive.read(part) for part in archive.namelist() if part.lower().endswith(".dae")]
+    else:
+        texts = [content]
+    for text in filter(_NOT_A_NUMBER.search, texts):
+        root = parse_xml(text, path, forgiving=True).root
+        inputs = root.iterfind(".//{*}vertices/{*}input[@semantic='POSITION']")
+        corners = {entry.get("source", "").removeprefix("#") for entry in inputs}
+        for source in root.iterfind(".//{*}source"):
+            numbers = etree.tostring(source, method="text", encoding="utf-8")
+            if source.get("id") in corners and _NOT_A_NUMBER.search(numbers):
+                raise _not_finite(path)
+
+
+def _require_finite(points: npt.ArrayLike, path: str) -> None:
+    if not np.isfinite(points).all():
+        raise _not_finite(path)
+
+
+def _not_finite(path: str) -> RobotSemanticsError:
+    return RobotSemanticsError(f"{path} has a triangle with a corner that is not finite")
 
 
 def _joined(pieces: list[trimesh.Trimesh]) -> Surface | None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from support.meshes import CORNERS, FACES, dae
+from support.meshes import CORNERS, FACES, dae, dae_of
 
 from robot_semantics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
@@ -184,28 +184,8 @@ def test_a_corner_that_is_not_finite_is_an_error_in_every_format(tmp_path: Path,
         mesh_surface(file)
 
 
-GEOMETRY = """<geometry id="{name}"><mesh>
-<source id="p{name}"><float_array id="a{name}" count="12">{corners}</float_array>
-<technique_common><accessor source="#a{name}" count="4" stride="3"><param name="X" type="float"/>
-<param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
-<vertices id="v{name}"><input semantic="POSITION" source="#p{name}"/></vertices>
-<triangles material="x" count="2"><input semantic="VERTEX" source="#v{name}" offset="0"/><p>{triangles}</p></triangles>
-</mesh></geometry>"""
-
-
-def collada(corners: str, triangles: str, libraries: str = "", use: str = "") -> str:
-    """Return a file with a good geometry of two triangles, and with another one."""
-    geometries = GEOMETRY.format(name="g", corners="0 0 0 1 0 0 0 1 0 0 0 1", triangles="0 1 2 0 1 3")
-    geometries += GEOMETRY.format(name="h", corners=corners, triangles=triangles)
-    nodes = "".join(
-        f'<node id="n{name}"><instance_geometry url="#{name}">{use}</instance_geometry></node>' for name in "gh"
-    )
-    return (
-        '<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset/>'
-        f"{libraries}<library_geometries>{geometries}</library_geometries>"
-        f'<library_visual_scenes><visual_scene id="s">{nodes}</visual_scene></library_visual_scenes>'
-        '<scene><instance_visual_scene url="#s"/></scene></COLLADA>'
-    )
+GOOD = ("0 0 0 1 0 0 0 1 0 0 0 1", "0 1 2 0 1 3")
+OTHER = ("2 0 0 3 0 0 2 1 0 2 0 1", "0 1 2 0 1 3")
 
 
 @pytest.mark.parametrize(
@@ -224,7 +204,7 @@ def collada(corners: str, triangles: str, libraries: str = "", use: str = "") ->
 def test_a_damaged_geometry_of_a_collada_file_is_not_left_out(
     tmp_path: Path, corners: str, triangles: str, words: str
 ) -> None:
-    (tmp_path / "mesh.dae").write_text(collada(corners, triangles))
+    (tmp_path / "mesh.dae").write_text(dae_of([GOOD, (corners, triangles)]))
     with pytest.raises(RobotSemanticsError) as caught:
         mesh_surface(tmp_path / "mesh.dae")
     assert words in str(caught.value)
@@ -248,7 +228,7 @@ BOUND = (
 def test_what_is_damaged_beside_the_geometry_leaves_no_geometry_out(
     tmp_path: Path, libraries: str, use: str, drawn: bool
 ) -> None:
-    (tmp_path / "mesh.dae").write_text(collada("2 0 0 3 0 0 2 1 0 2 0 1", "0 1 2 0 1 3", libraries, use))
+    (tmp_path / "mesh.dae").write_text(dae_of([GOOD, OTHER], libraries=libraries, materials=use))
     surface = mesh_surface(tmp_path / "mesh.dae")
     assert np.sort(surface.vertices[:, 0]).tolist() == [0.0, 0.0, 0.0, 1.0, 2.0, 2.0, 2.0, 3.0]
     assert len(surface.faces) == 4
