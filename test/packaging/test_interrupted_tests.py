@@ -19,12 +19,15 @@ from pathlib import Path
 import pytest
 
 TEST = """
-import subprocess, sys, time
+import os, subprocess, sys, time
 from pathlib import Path
+from support.templates import start_module
 
 HIDDEN = "import subprocess; subprocess.Popen(['sleep', '{number}'], start_new_session=True)"
 
 def test_it():
+    # Before, a copy of a process that has done its imports.
+    start_module("json.tool", ["--help"], os.environ, 1, "json").wait(60)
     # One in a session of its own, one that ignores requests to end, and one whose parent has ended.
     subprocess.Popen(["sleep", "{number}"], start_new_session=True)
     subprocess.Popen(["sh", "-c", "trap '' TERM INT; sleep {number} & wait; sleep {number}"])

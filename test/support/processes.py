@@ -22,6 +22,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from support.templates import PR_SET_CHILD_SUBREAPER
 
 GRACE_S = 5.0
 """Time for the processes to end by themselves [s]."""
@@ -29,7 +30,6 @@ HANG_S = float(os.environ.get("HANG_S", "550"))
 """Longer than the time limit of any test, which is not heard in C code [s]."""
 MORE_S = float(os.environ.get("MORE_S", HANG_S / 10))
 """Time until the next means against a process that hangs [s]."""
-PR_SET_CHILD_SUBREAPER = 36
 
 _interrupted = pytest.StashKey[bool]()
 _shown_on = pytest.StashKey[int]()

@@ -26,13 +26,14 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import IO, cast
 
-PR_SET_CHILD_SUBREAPER = 36
+PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER = 36, 37
 OF_PYTHON = ("PYTHON", "LD_", "LC_", "LANG", "_ROS_WHEELS", "AMENT_", "OMP_", "OPENBLAS_", "COVERAGE_", "NICEGUI_")
 """Beginnings of the names of variables that Python and libraries read only when they are loaded."""
 UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
@@ -82,6 +83,18 @@ class Copy:
         self.send_signal(signal.SIGKILL)
 
 
+@contextmanager
+def adopting() -> Iterator[None]:
+    """Let this process be the parent of processes below it whose own parent ends; afterwards as it was before."""
+    library, before = ctypes.CDLL(None), ctypes.c_int()
+    library.prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0)
+    library.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        library.prctl(PR_SET_CHILD_SUBREAPER, before.value, 0, 0, 0)
+
+
 def of_python(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that a process which already runs would not read."""
     return {name: value for name, value in environment.items() if name.startswith(OF_PYTHON)}
@@ -117,15 +130,10 @@ class Template:
             load: a module to be imported before, in this copy and all later ones.
         """
         request = [module, list(arguments), dict(environment), os.fspath(Path.cwd()), load]
-        library = ctypes.CDLL(None)
-        with self._lock:
-            # The process between the template and its copy ends: the copy becomes a child of this process.
-            library.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-            try:
-                socket.send_fds(self._socket, [json.dumps(request).encode()], [output])
-                answer = self._socket.recv(100)
-            finally:
-                library.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+        # The process between the template and its copy ends: the copy becomes a child of this process.
+        with self._lock, adopting():
+            socket.send_fds(self._socket, [json.dumps(request).encode()], [output])
+            answer = self._socket.recv(100)
         assert answer, f"the template of the processes ended with exit code {self._process.wait()}"
         return Copy(int(answer))
 
