@@ -67,19 +67,17 @@ def _range(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagno
     if kind is JointType.FIXED or limit is None:
         return
     reasons = []
-    if MOTION[kind].limited:
+    # An attribute in error has its own message.
+    if MOTION[kind].limited and all(
+        getattr(limit, name) is not None or places.value_span(limit.ordinal, name) is None
+        for name in ("lower", "upper")
+    ):
         if limit.lower is None and limit.upper is None:
             reasons.append("has neither lower nor upper limit; both are 0 by default")
         elif not limit.lower and not limit.upper:
             reasons.append("has the limits 0 to 0")
         elif safety is not None and safety.soft_lower_limit == 0.0 == safety.soft_upper_limit:
             reasons.append("has the soft limits 0 to 0")
-        # An attribute in error has its own message.
-        if reasons and any(
-            getattr(limit, name) is None and places.value_span(limit.ordinal, name) is not None
-            for name in ("lower", "upper")
-        ):
-            reasons.clear()
     zero = [word for word in ("effort", "velocity") if getattr(limit, word) == 0.0]
     if zero:
         reasons.append(f"has the {' and '.join(zero)} limit 0")

@@ -184,7 +184,8 @@ class LimitRange(NamedTuple):
     upper: float
 
 
-_NO_LOWER, _NO_UPPER = -math.inf, math.inf
+# One object: each `-math.inf` makes a new number, of which a large robot would keep one for each joint.
+_NO_LOWER = -math.inf
 
 
 def _given(value: float | None, default: float) -> float:
@@ -223,17 +224,17 @@ class JointLimits:
             return UNLIMITED
         limited = MOTION[kind].limited
         soft = safety if limited else None
-        acceleration = _given(limit.acceleration, _NO_UPPER)
+        acceleration = _given(limit.acceleration, math.inf)
         return cls(
             (limit.lower or 0.0) if limited else _NO_LOWER,
-            (limit.upper or 0.0) if limited else _NO_UPPER,
-            _given(limit.velocity, _NO_UPPER),
-            _given(limit.effort, _NO_UPPER),
+            (limit.upper or 0.0) if limited else math.inf,
+            _given(limit.velocity, math.inf),
+            _given(limit.effort, math.inf),
             acceleration,
             _given(limit.deceleration, acceleration),
-            _given(limit.jerk, _NO_UPPER),
+            _given(limit.jerk, math.inf),
             _NO_LOWER if soft is None else _given(soft.soft_lower_limit, _NO_LOWER),
-            _NO_UPPER if soft is None else _given(soft.soft_upper_limit, _NO_UPPER),
+            math.inf if soft is None else _given(soft.soft_upper_limit, math.inf),
         )
 
     @property

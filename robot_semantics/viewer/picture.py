@@ -151,7 +151,7 @@ def visible_triangles(
     width, height = size
     seen = np.zeros(width * height, dtype=np.uint64)
     # (3, m) each, so that numpy compares the corners of all triangles together.
-    x, y, depth = np.ascontiguousarray(np.moveaxis(corners, 0, 2).transpose(1, 0, 2))
+    x, y, depth = np.ascontiguousarray(corners.transpose(2, 1, 0))
     finite = np.isfinite(x) & np.isfinite(y) & np.isfinite(depth)
     area = (x[1] - x[0]) * (y[2] - y[0]) - (y[1] - y[0]) * (x[2] - x[0])
     first_x, last_x, first_y, last_y = x.min(axis=0), x.max(axis=0), y.min(axis=0), y.max(axis=0)
