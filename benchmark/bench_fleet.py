@@ -22,7 +22,7 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -85,14 +85,18 @@ def fleet(bags: Path, out: Path, *options: str) -> float:
     return time.perf_counter() - begin
 
 
+def copies(bag: Path, bags: Path, count: int, copy: Callable[[str, str], object] = os.link) -> None:
+    """Make a folder with copies of a bag; by default they share the file."""
+    for number in range(count):
+        shutil.copytree(bag, bags / f"run{number:02}", copy_function=copy)
+
+
 def growth(bag: Path, folder: Path) -> None:
     """Print the processor time for 1, 10 and 100 copies of a bag."""
     costs: list[float] = []
     for count in (1, 10, 100):
         bags = folder / f"bags{count}"
-        bags.mkdir()
-        for number in range(count):
-            shutil.copytree(bag, bags / f"run{number}", copy_function=os.link)
+        copies(bag, bags, count)
         begin = time.process_time()
         fleet(bags, folder / f"out{count}")
         costs.append(time.process_time() - begin)
@@ -144,12 +148,11 @@ def cluster(folder: Path, gigabytes: float) -> None:
     from distributed import LocalCluster
 
     start_cluster: Any = LocalCluster  # distributed is typed in part
-    bags = folder / "bags"
-    record(bags / "run00", 60.0, "mcap")
-    size = sum(file.stat().st_size for file in (bags / "run00").iterdir())
+    bags = folder / "hours"
+    record(folder / "hour", 60.0, "mcap")
+    size = sum(file.stat().st_size for file in (folder / "hour").iterdir())
     count = max(2, round(gigabytes * 1e9 / size))
-    for number in range(1, count):
-        shutil.copytree(bags / "run00", bags / f"run{number:02}")
+    copies(folder / "hour", bags, count, shutil.copy2)
     print(f"{count} bags, {count * size / 1e9:.1f} GB, {os.cpu_count()} cores")
     with start_cluster(
         n_workers=PROCESSES, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
@@ -213,14 +216,11 @@ def main() -> None:
         before = bytes_read()
         last = timed(partial(ours, folder / "bagFalse", folder / "end.npz", TimeRequest()))
         print(f"--at end: {(bytes_read() - before) / 1e6:.1f} of {size / 1e6:.0f} MB read, {last:.2f} s")
-        (folder / "bags").mkdir()
-        for number in range(BAGS):
-            shutil.copytree(folder / "bagFalse", folder / "bags" / f"run{number}", copy_function=os.link)
+        copies(folder / "bagFalse", folder / "bags", BAGS)
         one, two = (fleet(folder / "bags", folder / f"out{jobs}", "--jobs", str(jobs)) for jobs in (1, 2))
         print(f"--each, {BAGS} bags: {one:.1f} s with one process, {two:.1f} s with two, {one / two:.2f} x")
         record(folder / "minute", 1.0, "mcap")
         growth(folder / "minute", folder)
-        shutil.rmtree(folder / "bags")
         cluster(folder, arguments.gigabytes)
     took, least = thousand()
     print(
