@@ -137,6 +137,7 @@ HALVES: dict[str, str] = {
     "kinematics/loop_following.py": LONG,
     "live/fast_path.py": LONG,
     "model/groups.py": LONG,
+    "model/mesh_checks.py": LONG,
     "ros/node/services.py": LONG,
     "ros/tools/joint_sliders.py": LONG,
 }

@@ -12,18 +12,14 @@ COLLADA files are read as in RViz: their unit is used, their up axis is ignored.
 
 from __future__ import annotations
 
-import base64
 import io
-import json
 import re
 import zipfile
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import unquote, unquote_to_bytes
 
 import numpy as np
 import numpy.typing as npt
@@ -31,9 +27,17 @@ from lxml import etree
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
-from robot_semantics.base.files import read_bounded
 from robot_semantics.base.record import record
-from robot_semantics.base.unpack_limit import UnpackedTooLargeError, mesh_limit_for
+from robot_semantics.model.mesh_checks import (
+    bounded_files,
+    check_mesh,
+    gltf_undrawn,
+    plain_obj,
+    plain_off,
+    read_mesh_bytes,
+    require_all_triangles,
+    require_corners,
+)
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Vec3
 from robot_semantics.xml.reader import parse_xml
@@ -41,236 +45,6 @@ from robot_semantics.xml.reader import parse_xml
 if TYPE_CHECKING:
     import trimesh
     from trimesh.resolvers import FilePathResolver
-
-
-# Limits of mesh files, checked before a mesh library reads them: a small file can request all memory.
-
-
-MOST_INSTANCES = 100_000
-"""Largest number of shapes in a file; each use of a shape counts."""
-
-IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tga", ".tif", ".tiff", ".webp")
-"""Endings of pictures."""
-
-_FORMATS = frozenset(("3mf", "dae", "glb", "gltf", "obj", "off", "ply", "stl", "zae"))
-_BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
-_WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
-
-
-class MeshTooLargeError(RobotSemanticsError):
-    """A mesh file is longer than the limit, or has too many shapes."""
-
-
-def read_mesh_bytes(path: Path) -> bytes:
-    """Return the content of a mesh file.
-
-    Raises:
-        MeshTooLargeError: it is longer than the limit for meshes.
-        OSError: it cannot be read or is not a regular file.
-    """
-    limit = mesh_limit_for(2**62)
-    if path.stat().st_size > limit:
-        raise MeshTooLargeError(f"{path} is longer than the {limit // 2**20} MB that are allowed for a mesh")
-    return read_bounded(path, limit)
-
-
-def check_mesh(path: Path, content: bytes) -> None:
-    """Check from a mesh file's own statements that it does not need too much memory or time.
-
-    Raises:
-        UnpackedTooLargeError: its unpacked size is above the limit.
-        MeshTooLargeError: it has too many shapes.
-        ValueError: its format is not supported.
-        Exception: any error of the zip, JSON and XML readers for a damaged file.
-    """
-    kind = path.suffix.lower().removeprefix(".")
-    if kind not in _FORMATS:
-        raise ValueError(f"'{path.suffix}' is in an unknown mesh format; known are {', '.join(sorted(_FORMATS))}")
-    limit = mesh_limit_for(len(content))
-    if kind in ("zae", "3mf"):
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            # The reader unpacks all parts, and no part beyond its stated length.
-            if sum(part.file_size for part in archive.infolist()) > limit:
-                raise UnpackedTooLargeError(str(path), limit)
-            for part in archive.namelist():
-                if part.lower().endswith((".dae", ".model")):
-                    _check_instances(path, archive.read(part))
-    elif kind == "dae":
-        _check_instances(path, content)
-    elif kind in ("gltf", "glb"):
-        _check_gltf(path, content, limit)
-
-
-def bounded_files(path: Path, size: int, pictures: list[str], missing: list[str]) -> FilePathResolver:
-    """Return a resolver for trimesh that finds the files that a mesh file of `size` bytes names.
-
-    Each must be a regular file below the folder of the mesh; together they are limited like one mesh. `pictures`
-    takes the names of pictures that are read, `missing` the names of files that do not exist there.
-    """
-    from trimesh.resolvers import FilePathResolver
-
-    class BoundedFiles(FilePathResolver):
-        room = mesh_limit_for(2**62) - size
-
-        def get(self, name: str) -> bytes:
-            # The names in glTF are URIs.
-            for candidate in (name.strip(), name.strip().lstrip("/"), name.rsplit("/", 1)[-1], unquote(name)):
-                found = (Path(self.parent) / candidate).resolve()
-                if found.is_relative_to(Path(self.parent).resolve()) and found.exists():
-                    content = read_bounded(found, self.room)
-                    self.room -= len(content)
-                    if name.lower().endswith(IMAGES):
-                        pictures.append(name)
-                    return content
-            missing.append(name)
-            raise FileNotFoundError(name)
-
-    return BoundedFiles(str(path))
-
-
-def _check_gltf(path: Path, content: bytes, limit: int) -> None:
-    tree = json.loads(gltf_parts(content)[0])
-    values = sum(
-        item["count"] * _BYTES.get(item["componentType"], 4) * _WIDTHS.get(item["type"], 16)
-        for item in tree.get("accessors", [])
-    )
-    stored = sum(view["byteLength"] for view in tree.get("bufferViews", []))
-    if max(values, stored) > max(limit, len(content)):
-        raise UnpackedTooLargeError(str(path), limit)
-    nodes = {str(number): map(str, node.get("children", ())) for number, node in enumerate(tree.get("nodes", []))}
-    uses = {name: (list(children), 1) for name, children in nodes.items()}
-    _check_uses(path, uses, (str(number) for scene in tree.get("scenes", []) for number in scene.get("nodes", ())))
-
-
-def gltf_parts(content: bytes) -> tuple[bytes, bytes]:
-    """Return the JSON and the binary part of a glTF file; in the form with two files the second is empty."""
-    if not content.startswith(b"glTF"):
-        return content, b""
-    size = int.from_bytes(content[12:16], "little")
-    return content[20 : 20 + size], content[28 + size :]
-
-
-def gltf_undrawn(content: bytes) -> Iterator[str]:
-    """Yield the textures of a glTF file that trimesh omits or draws elsewhere, each with the reason.
-
-    Raises:
-        Exception: any error of the JSON reader and of a damaged tree.
-    """
-    text, binary = gltf_parts(content)
-    tree = json.loads(text)
-    used: set[int] = set()
-    for number, material in enumerate(tree.get("materials", [])):
-        name = f"the texture of material '{material.get('name', number)}'"
-        if "KHR_materials_pbrSpecularGlossiness" in material.get("extensions", {}):
-            yield f"{name}: its extension KHR_materials_pbrSpecularGlossiness is not read"
-        info = material.get("pbrMetallicRoughness", {}).get("baseColorTexture")
-        if info is None:
-            continue
-        if info.get("texCoord", 0):
-            yield f"the texture coordinates of {name}: only the first set is read"
-        if "KHR_texture_transform" in info.get("extensions", {}):
-            yield f"the transform of {name}: it is not read"
-        source = tree["textures"][info["index"]].get("source")
-        if source is None:
-            yield f"{name}: its form is not read"
-        else:
-            used.add(source)
-    for number in sorted(used):
-        data = _gltf_data(tree["images"][number], tree, binary)
-        if data is not None and not _is_picture(data):
-            yield f"the picture number {number} inside it: it cannot be read"
-
-
-def _gltf_data(item: dict[str, Any], tree: dict[str, Any], binary: bytes) -> bytes | None:
-    """Return the content of a picture or buffer inside a glTF file; None for one in a file of its own."""
-    uri = item.get("uri")
-    if uri is not None:
-        head, _, data = uri.partition(",")
-        if not head.startswith("data:"):
-            return None
-        return base64.b64decode(data) if head.endswith(";base64") else unquote_to_bytes(data)
-    if "bufferView" not in item:
-        return binary
-    view = tree["bufferViews"][item["bufferView"]]
-    buffer = _gltf_data(tree["buffers"][view["buffer"]], tree, binary)
-    start = view.get("byteOffset", 0)
-    return None if buffer is None else buffer[start : start + view["byteLength"]]
-
-
-def _is_picture(data: bytes) -> bool:
-    try:
-        from PIL import Image
-    except ImportError:
-        return False
-    try:
-        Image.open(io.BytesIO(data)).load()
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        return False
-    return True
-
-
-def _check_instances(path: Path, text: bytes) -> None:
-    """Check that the parts of a COLLADA or 3MF text do not use each other too often."""
-    shapes: dict[str, int] = defaultdict(int)
-    used: dict[str, list[str]] = defaultdict(list)
-    around: list[str] = []
-    starts = (b"instance_node", b"component")
-    if not any(start in text for start in starts):
-        return
-    for event, element in etree.iterparse(
-        io.BytesIO(text), events=("start", "end"), resolve_entities=False, no_network=True, recover=True
-    ):
-        tag = etree.QName(element).localname if isinstance(element.tag, str) else ""
-        holder = tag in ("node", "object", "build", "visual_scene")
-        if event == "end":
-            if holder:
-                around.pop()
-            element.clear()
-            continue
-        instance_name = around[-1] if around else ""
-        if holder:
-            name = element.get("id") or f"#{len(used)}-{len(around)}-{element.sourceline}"
-            if around:
-                used[instance_name].append(name)
-            around.append(name)
-        elif tag in ("instance_geometry", "instance_controller", "mesh"):
-            shapes[instance_name] += 1
-        elif tag in ("instance_node", "component", "item"):
-            used[instance_name].append((element.get("url") or element.get("objectid") or "").removeprefix("#"))
-    names = {*shapes, *used}
-    _check_uses(path, {name: (used[name], shapes[name]) for name in names}, names)
-
-
-def _check_uses(path: Path, parts: Mapping[str, tuple[Iterable[str], int]], roots: Iterable[str]) -> None:
-    """Check the number of shapes; each part has the parts that it uses and its own number of shapes."""
-    counts: dict[str, int] = {}
-    for root in roots:
-        stack: list[tuple[str, Callable[[], str | None]]] = []
-        _enter(root, parts, counts, stack)
-        while stack:
-            name, next_used = stack[-1]
-            other = next_used()
-            if other is None:
-                stack.pop()
-                used, own = parts[name]
-                counts[name] = min(own + sum(counts.get(part, 0) for part in used), MOST_INSTANCES + 1)
-            else:
-                _enter(other, parts, counts, stack)
-        if counts.get(root, 0) > MOST_INSTANCES:
-            raise MeshTooLargeError(f"{path} shows more than {MOST_INSTANCES} shapes, the limit")
-
-
-def _enter(
-    name: str,
-    parts: Mapping[str, tuple[Iterable[str], int]],
-    counts: dict[str, int],
-    stack: list[tuple[str, Callable[[], str | None]]],
-) -> None:
-    if name in parts and name not in counts:
-        # The library refuses a part that contains itself; its count here is 0.
-        counts[name] = 0
-        following = iter(list(parts[name][0]))
-        stack.append((name, lambda: next(following, None)))
 
 
 Bytes = npt.NDArray[np.uint8]
@@ -418,6 +192,9 @@ def _binary_stl(content: bytes, path: str) -> Surface | None:
     return Surface(corners[order[new]], faces.reshape(-1, 3))
 
 
+_PLAIN = {"obj": plain_obj, "off": plain_off}
+
+
 def _meshes(content: bytes, path: str, kind: str, files: FilePathResolver, undrawn: list[str]) -> list[trimesh.Trimesh]:
     """Return the meshes of a file, in the axes of its scene; `undrawn` takes what is left out.
 
@@ -431,10 +208,13 @@ def _meshes(content: bytes, path: str, kind: str, files: FilePathResolver, undra
     if kind in ("dae", "zae"):
         parsed = _read_collada(read, content, path, undrawn)
     else:
-        parsed = read(io.BytesIO(content))
+        require_all_triangles(content, kind)
+        plain = _PLAIN.get(kind)
+        parsed = read(io.BytesIO(content if plain is None else plain(content)))
     for part in parsed["geometry"].values() if "geometry" in parsed else [parsed]:
         # Corners that are not finite would be dropped.
         part["process"] = False
+        require_corners(part)
     scene = trimesh.load_scene(parsed)
     for mesh in scene.geometry.values():
         if isinstance(mesh, trimesh.Trimesh):
@@ -447,6 +227,7 @@ def _meshes(content: bytes, path: str, kind: str, files: FilePathResolver, undra
 
 
 _NOT_A_NUMBER = re.compile(rb"(?i)(?<![\w.])[-+]?nan")
+_NEGATIVE_INDEX = re.compile(rb"<(?:\w+:)?p\b[^>]*>[^<]*-")
 _MATERIALS = ("bind_material", "library_materials", "library_effects", "library_images")
 _SCENERY = ("library_animations", "library_cameras", "library_lights", "instance_camera", "instance_light")
 """Parts of a COLLADA file without geometry."""
@@ -457,6 +238,7 @@ def _read_collada(read: Callable[..., dict[str, Any]], content: bytes, path: str
 
     Raises:
         RobotSemanticsError: a corner is not a number.
+        ValueError: an index is negative.
         Exception: any error of the reader; a damaged geometry has a DaeError.
     """
     from collada.common import DaeError
@@ -486,12 +268,14 @@ def _without(root: etree._Element, tags: Iterable[str]) -> bytes:
 
 
 def _require_numbers(content: bytes, path: str) -> None:
-    """Check that the corners of a COLLADA file are numbers: its reader takes 0 for NaN."""
+    """Check the corners and indices of a COLLADA file: its reader takes 0 for NaN, and the last corner for -1."""
     if content.startswith(b"PK"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             texts = [archive.read(part) for part in archive.namelist() if part.lower().endswith(".dae")]
     else:
         texts = [content]
+    if any(map(_NEGATIVE_INDEX.search, texts)):
+        raise ValueError("an index is negative: its reader counts back from the last corner")
     for text in filter(_NOT_A_NUMBER.search, texts):
         root = parse_xml(text, path, forgiving=True).root
         inputs = root.iterfind(".//{*}vertices/{*}input[@semantic='POSITION']")

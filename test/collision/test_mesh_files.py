@@ -9,11 +9,15 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import math
+import re
 import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -233,6 +237,153 @@ def test_what_is_damaged_beside_the_geometry_leaves_no_geometry_out(
     assert np.sort(surface.vertices[:, 0]).tolist() == [0.0, 0.0, 0.0, 1.0, 2.0, 2.0, 2.0, 3.0]
     assert len(surface.faces) == 4
     assert [part.partition(":")[0] for part in surface.undrawn] == ([] if drawn else ["its materials"])
+
+
+OBJ = "v 0 0 0\nv 1 0 0\nv 0 2 0\nv 0 0 3\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+OFF = "OFF\n4 4 0\n0 0 0\n1 0 0\n0 2 0\n0 0 3\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n"
+PLY = (
+    "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+    "element face 4\nproperty list uchar int vertex_indices\nend_header\n" + OFF[10:]
+)
+FACET = "facet normal 0 0 0\nouter loop\nvertex {}\nvertex {}\nvertex {}\nendloop\nendfacet\n"
+PLACES = ("0 0 0", "1 0 0", "0 2 0", "0 0 3")
+HALVES = ["".join(FACET.format(*(PLACES[corner] for corner in face)) for face in FACES[at : at + 2]) for at in (0, 2)]
+STL = f"solid a\n{HALVES[0]}endsolid a\nsolid b\n{HALVES[1]}endsolid b\n"
+TEXTS = {"obj": OBJ, "off": OFF, "ply": PLY, "stl": STL}
+
+# The same mesh in forms that the formats allow.
+SAME = [
+    ("obj", "f 2 3 4", "f -3 -2 -1"),
+    ("obj", "f 2 3 4\n", "f -3 -2 -1\nv 7 7 7\nv 8 8 8\n"),
+    ("obj", "v 0 2 0\nv 0 0 3\nf 1 3 2\n", "v 0 2 0\nf -3 -1 -2\nv 0 0 3\n"),
+    ("obj", "f 2 3 4", "f 2 \\\n3 4"),
+    ("obj", "f 2 3 4", "\t f 2\t3\t4"),
+    ("obj", "f 2 3 4", "f  2  3  4 "),
+    ("obj", "f 2 3 4\n", "s off\nusemtl m\n# f 1 0 1\nf 2 3 4\r\n"),
+    ("obj", "f 2 3 4\n", "vt 0 0\nvn 0 0 1\nf -3/-1/-1 -2/-1/-1 4/1/1\n"),
+    ("obj", "v 1 0 0", "v 1 0 0 1"),
+    ("off", "3 1 2 3", "3 1 2 3 255 0 0"),
+    ("off", "1 0 0\n", "1 0 0 # a corner\n\n# of four\n"),
+    ("ply", "3 1 2 3\n", "3 1 2 3\n\n"),
+    ("ply", "end_header", "property uchar red\nend_header"),
+    ("stl", "solid", "SOLID"),
+    ("stl", "solid a", "solid of a facet"),
+]
+
+
+@pytest.mark.parametrize(("kind", "part", "other"), SAME)
+def test_every_allowed_form_of_a_text_gives_all_triangles(tmp_path: Path, kind: str, part: str, other: str) -> None:
+    text = TEXTS[kind].replace(part, other)
+    if "red" in other:
+        text = "".join(f"{line} 9\n" if line.startswith("3 ") else f"{line}\n" for line in text.splitlines())
+    assert text != TEXTS[kind]
+    (tmp_path / f"mesh.{kind}").write_bytes(text.encode())
+    surface = mesh_surface(tmp_path / f"mesh.{kind}")
+    found = surface.vertices[surface.faces].reshape(-1, 9)
+    expected = CORNERS[FACES].reshape(-1, 9)
+    assert sorted(map(tuple, found)) == sorted(map(tuple, expected))
+
+
+# One part of a file is damaged; the mesh library alone reads most of them, with other triangles or fewer.
+DAMAGED = [
+    ("obj", "v 1 0 0", "v 1 0", "'v 1 0' has fewer than three words"),
+    ("obj", "f 2 3 4", "f 2 3", "'f 2 3' has fewer than three words"),
+    ("obj", "f 2 3 4", "f 2 0 4", "names corner 0"),
+    ("obj", "f 2 3 4", "f 2/1 3/1 0/1", "names corner 0"),
+    ("obj", "f 2 3 4", "f 2 3 5", ""),
+    ("obj", "f 2 3 4", "f 2 3 -5", "'-5' counts back before the first corner"),
+    ("obj", "f 2 3 4", "f 2 3 x", ""),
+    ("obj", "f 2 3 4", "f 2 3 4\nsurf 0 1 0 1 1 2 3 4", "is a curved surface, which is not read"),
+    ("off", "4 4 0", "4 3 0", "it states 7 lines of corners and faces, and has 8"),
+    ("off", "4 4 0", "4 5 0", "it states 9 lines of corners and faces, and has 8"),
+    ("off", "1 0 0\n", "", "it states 8 lines of corners and faces, and has 7"),
+    ("off", "3 1 2 3\n", "", "it states 8 lines of corners and faces, and has 7"),
+    ("off", "3 1 2 3", "4 1 2 3", "the face '4 1 2 3' does not have the corners that it states"),
+    ("off", "3 1 2 3", "2 1 2 3", "the face '2 1 2 3' does not have the corners that it states"),
+    ("off", "3 1 2 3", "3 1 2 -1", ""),
+    ("off", "3 1 2 3", "3 1 2 4", ""),
+    ("ply", "face 4", "face 3", "it states 7 lines of corners and faces, and has 8"),
+    ("ply", "\n1 0 0\n", "\n", "it states 8 lines of corners and faces, and has 7"),
+    ("ply", "3 1 2 3\n", "", "it states 8 lines of corners and faces, and has 7"),
+    ("ply", "\n1 0 0\n", "\n1 0\n", "the line '1 0' does not have the numbers that the header states"),
+    ("ply", "3 1 2 3", "4 1 2 3", "the line '4 1 2 3' does not have the numbers that the header states"),
+    ("ply", "3 1 2 3", "3 1 2 -1", "a face names a corner that does not exist"),
+    ("ply", "3 1 2 3", "3 1 2 4", "a face names a corner that does not exist"),
+    ("ply", "3 1 2 3", "3 1.5 2 3", ""),
+    ("stl", "endsolid b\n", "", "a solid or a facet has no end"),
+    ("stl", f"{FACET.format(*PLACES[1:])}endsolid b\n", "", "a solid or a facet has no end"),
+    ("stl", "endsolid a\n", "", "a solid or a facet has no end"),
+    ("stl", "vertex 0 0 3\nendloop\nendfacet\nendsolid b", "endloop\nendfacet\nendsolid b", ""),
+]
+
+
+@pytest.mark.parametrize(("kind", "part", "other", "words"), DAMAGED)
+def test_no_text_is_read_in_part(tmp_path: Path, kind: str, part: str, other: str, words: str) -> None:
+    assert part in TEXTS[kind]
+    (tmp_path / f"mesh.{kind}").write_text(TEXTS[kind].replace(part, other, 1))
+    with pytest.raises(RobotSemanticsError, match=rf"mesh\.{kind} cannot be read: ") as caught:
+        mesh_surface(tmp_path / f"mesh.{kind}")
+    assert words in str(caught.value)
+
+
+def test_indices_of_collada_and_3mf_do_not_count_back(tmp_path: Path) -> None:
+    (tmp_path / "mesh.dae").write_text(dae_of([GOOD, (OTHER[0], "0 1 2 0 1 -1")]))
+    trimesh.Trimesh(CORNERS, FACES, process=False).export(tmp_path / "whole.3mf")
+    with zipfile.ZipFile(tmp_path / "whole.3mf") as whole, zipfile.ZipFile(tmp_path / "mesh.3mf", "w") as damaged:
+        for part in whole.namelist():
+            damaged.writestr(part, re.sub(rb'v3="3"', b'v3="-1"', whole.read(part)))
+    for file in ("mesh.dae", "mesh.3mf"):
+        with pytest.raises(RobotSemanticsError, match="cannot be read"):
+            mesh_surface(tmp_path / file)
+
+
+def _gltf(change: Callable[[dict[str, Any]], object]) -> str:
+    """Return a glTF file of the mesh, changed."""
+    data = CORNERS.astype("<f4").tobytes() + FACES.astype("<u2").tobytes()
+    tree: dict[str, Any] = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "buffers": [{"byteLength": len(data), "uri": "data:;base64," + base64.b64encode(data).decode()}],
+        "bufferViews": [
+            {"buffer": 0, "byteOffset": 0, "byteLength": 48},
+            {"buffer": 0, "byteOffset": 48, "byteLength": 24},
+        ],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3"},
+            {"bufferView": 1, "componentType": 5123, "count": 12, "type": "SCALAR"},
+        ],
+    }
+    change(tree)
+    return json.dumps(tree)
+
+
+UNREAD: dict[str, Callable[[dict[str, Any]], object]] = {
+    "triangle fans": lambda tree: tree["meshes"][0]["primitives"][0].update(mode=6),
+    "sparse positions": lambda tree: tree["accessors"][0].update(sparse={"count": 1}),
+    "sparse indices": lambda tree: tree["accessors"][1].update(sparse={"count": 1}),
+    "normalized positions": lambda tree: tree["accessors"][0].update(normalized=True),
+    "the form of its positions is not read: no buffer view": lambda tree: tree["accessors"][0].pop("bufferView"),
+    "the form of its indices is not read: KHR_draco_mesh_compression": lambda tree: (
+        tree["accessors"][1].pop("bufferView"),
+        tree["meshes"][0]["primitives"][0].update(extensions={"KHR_draco_mesh_compression": {}}),
+    ),
+    "EXT_meshopt_compression": lambda tree: tree["bufferViews"][0].update(extensions={"EXT_meshopt_compression": {}}),
+}
+
+
+@pytest.mark.parametrize("words", UNREAD)
+def test_a_form_of_gltf_that_is_not_read_is_an_error(
+    tmp_path: Path, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "DracoPy", None)
+    (tmp_path / "whole.gltf").write_text(_gltf(lambda tree: None))
+    assert len(mesh_surface(tmp_path / "whole.gltf").faces) == 4
+    (tmp_path / "mesh.gltf").write_text(_gltf(UNREAD[words]))
+    with pytest.raises(RobotSemanticsError, match=f"mesh.gltf cannot be read: .*{words}"):
+        mesh_surface(tmp_path / "mesh.gltf")
 
 
 def test_a_mesh_used_by_many_links_is_one_hull(tmp_path: Path) -> None:
