@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, unquote_to_bytes
 
 import numpy as np
+import numpy.typing as npt
 from lxml import etree
 
 from robot_semantics.base.errors import RobotSemanticsError
@@ -31,6 +32,8 @@ from robot_semantics.base.unpack_limit import UnpackedTooLargeError, mesh_limit_
 
 if TYPE_CHECKING:
     from trimesh.resolvers import FilePathResolver
+
+GltfTree = dict[str, Any]
 
 MOST_INSTANCES = 100_000
 """Largest number of shapes in a file; each use of a shape counts."""
@@ -130,7 +133,7 @@ def _check_gltf(path: Path, content: bytes, limit: int) -> None:
     _check_uses(path, uses, (str(number) for scene in tree.get("scenes", []) for number in scene.get("nodes", ())))
 
 
-def _require_read_forms(tree: dict[str, Any]) -> None:
+def _require_read_forms(tree: GltfTree) -> None:
     """Check that trimesh reads all triangles of a glTF tree: of a form that it does not know, it takes 0 or nothing."""
     for primitive in (entry for mesh in tree.get("meshes", []) for entry in mesh["primitives"]):
         if primitive.get("mode", _TRIANGLES) == _TRIANGLE_FAN:
@@ -193,7 +196,7 @@ def gltf_undrawn(content: bytes) -> Iterator[str]:
             yield f"the picture number {number} inside it: it cannot be read"
 
 
-def _gltf_data(item: dict[str, Any], tree: dict[str, Any], binary: bytes) -> bytes | None:
+def _gltf_data(item: GltfTree, tree: GltfTree, binary: bytes) -> bytes | None:
     """Return the content of a picture or buffer inside a glTF file; None for one in a file of its own."""
     uri = item.get("uri")
     if uri is not None:
@@ -307,9 +310,9 @@ def plain_obj(content: bytes) -> bytes:
         (_OBJ_ZERO, "names corner 0; the first corner is 1"),
         (_OBJ_CURVED, "is a curved surface, which is not read"),
     ):
-        line = form.search(text)
-        if line is not None:
-            raise ValueError(f"'{line[0].decode('utf-8', 'replace').strip()[:60]}' {reason}")
+        bad = form.search(text)
+        if bad is not None:
+            raise ValueError(f"'{_line([bad[0].strip()])}' {reason}")
     if _OBJ_BACK.search(text) is None:
         return text
     lines, counts = text.splitlines(), dict.fromkeys(_OBJ_KINDS, 0)
@@ -400,7 +403,7 @@ def _line(words: Sequence[bytes]) -> str:
     return b" ".join(words)[:60].decode("utf-8", "replace")
 
 
-def require_corners(part: Mapping[str, Any]) -> None:
+def require_corners(part: Mapping[str, npt.ArrayLike]) -> None:
     """Check that corners have three numbers, and that faces name corners that exist."""
     corners, faces = np.asarray(part["vertices"]), np.asarray(part.get("faces", ()))
     if len(corners) and corners.shape[1:] != (3,):
