@@ -225,11 +225,13 @@ def _is_picture(data: bytes) -> bool:
 
 
 def _check_instances(path: Path, text: bytes) -> None:
-    """Check that the parts of a COLLADA or 3MF text do not use each other too often."""
+    """Check that the parts of a COLLADA or 3MF text exist (trimesh leaves others out) and are not used too often."""
     shapes: dict[str, int] = defaultdict(int)
     used: dict[str, list[str]] = defaultdict(list)
     around: list[str] = []
-    starts = (b"instance_node", b"component")
+    defined: set[str] = set()
+    of_3mf: set[str] = set()
+    starts = (b"instance_node", b"objectid")
     if not any(start in text for start in starts):
         return
     for event, element in etree.iterparse(
@@ -248,10 +250,16 @@ def _check_instances(path: Path, text: bytes) -> None:
             if around:
                 used[instance_name].append(name)
             around.append(name)
+            defined.add(name)
         elif tag in ("instance_geometry", "instance_controller", "mesh"):
             shapes[instance_name] += 1
         elif tag in ("instance_node", "component", "item"):
             used[instance_name].append((element.get("url") or element.get("objectid") or "").removeprefix("#"))
+            if tag != "instance_node" and not any(name.endswith("path") for name in element.attrib):
+                of_3mf.add(element.get("objectid", ""))
+    unknown = sorted(of_3mf - defined)
+    if unknown:
+        raise ValueError(f"it uses the object '{unknown[0]}', which it does not define")
     names = {*shapes, *used}
     _check_uses(path, {name: (used[name], shapes[name]) for name in names}, names)
 

@@ -326,15 +326,27 @@ def test_no_text_is_read_in_part(tmp_path: Path, kind: str, part: str, other: st
     assert words in str(caught.value)
 
 
-def test_indices_of_collada_and_3mf_do_not_count_back(tmp_path: Path) -> None:
+def test_indices_of_collada_do_not_count_back(tmp_path: Path) -> None:
     (tmp_path / "mesh.dae").write_text(dae_of([GOOD, (OTHER[0], "0 1 2 0 1 -1")]))
+    with pytest.raises(RobotSemanticsError, match=r"cannot be read: .*an index is negative"):
+        mesh_surface(tmp_path / "mesh.dae")
+
+
+@pytest.mark.parametrize(
+    ("part", "other", "words"),
+    [
+        (rb'v3="3"', b'v3="-1"', "a face names a corner that does not exist"),
+        (rb'(<build>.*)objectid="[^"]*"', rb'\1objectid="77"', "uses the object '77', which it does not define"),
+    ],
+)
+def test_a_3mf_file_is_not_read_in_part(tmp_path: Path, part: bytes, other: bytes, words: str) -> None:
     trimesh.Trimesh(CORNERS, FACES, process=False).export(tmp_path / "whole.3mf")
+    assert len(mesh_surface(tmp_path / "whole.3mf").faces) == 4
     with zipfile.ZipFile(tmp_path / "whole.3mf") as whole, zipfile.ZipFile(tmp_path / "mesh.3mf", "w") as damaged:
-        for part in whole.namelist():
-            damaged.writestr(part, re.sub(rb'v3="3"', b'v3="-1"', whole.read(part)))
-    for file in ("mesh.dae", "mesh.3mf"):
-        with pytest.raises(RobotSemanticsError, match="cannot be read"):
-            mesh_surface(tmp_path / file)
+        for name in whole.namelist():
+            damaged.writestr(name, re.sub(part, other, whole.read(name), flags=re.DOTALL))
+    with pytest.raises(RobotSemanticsError, match=f"cannot be read: .*{words}"):
+        mesh_surface(tmp_path / "mesh.3mf")
 
 
 def _gltf(change: Callable[[dict[str, Any]], object]) -> str:
