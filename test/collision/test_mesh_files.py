@@ -336,7 +336,7 @@ def test_indices_of_collada_do_not_count_back(tmp_path: Path) -> None:
     ("part", "other", "words"),
     [
         (rb'v3="3"', b'v3="-1"', "a face names a corner that does not exist"),
-        (rb'(<build>.*)objectid="[^"]*"', rb'\1objectid="77"', "uses the object '77', which it does not define"),
+        (rb'(<item[^>]*)objectid="[^"]*"', rb'\1objectid="77"', "uses the object '77', which it does not define"),
     ],
 )
 def test_a_3mf_file_is_not_read_in_part(tmp_path: Path, part: bytes, other: bytes, words: str) -> None:
