@@ -125,10 +125,10 @@ class Surfaces:
         """Return (n,) whether a contact of the hulls of pieces a and b (n,) proves a contact of their surfaces.
 
         This holds for two primitives. It also holds for two convex pieces if neither can be inside the other: then the
-        penetration (`depths` (n,) [m]) is less than the thickness of both.
+        penetration (`depths` (n,) [m], which include the padding of both) is less than the thickness of both.
         """
         thickness = 2.0 * np.minimum(self._inradius[a], self._inradius[b])
-        crossing = (depths > SURE_DEPTH) & (depths < 0.9 * thickness) & (self._padding == 0.0)
+        crossing = (depths > SURE_DEPTH) & (depths < 0.9 * thickness)
         proven: BoolArray = self._is_primitive[a] & self._is_primitive[b]
         proven |= self._is_convex[a] & self._is_convex[b] & crossing
         return proven

@@ -276,7 +276,7 @@ def _tube_bounds(corners: FloatArray, T_link_tube: FloatArray, radius: float, sp
     low, high = turns.min(axis=1), turns.max(axis=1)
     opposite = np.arctan2(-centers[:, 1], -centers[:, 0])
     away = np.remainder(opposite - (first[:, 0] + 0.5 * (low + high))[:, None] + math.pi, 2.0 * math.pi) - math.pi
-    holds_opposite = (np.abs(away) <= 0.5 * (high - low)[:, None] + 1e-12) & (on_wall.sum(axis=1) > 1)[:, None]
+    holds_opposite = (np.abs(away) <= 0.5 * (high - low)[:, None] + 1e-12) & on_wall.any(axis=1, keepdims=True)
     across = np.where(holds_opposite, np.hypot(centers[:, 0], centers[:, 1]) + radius, across)
     return np.asarray(np.hypot(across, along) - spheres.radii)
 

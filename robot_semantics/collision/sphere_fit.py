@@ -196,7 +196,7 @@ def _on_axis(piece: Piece, count: int) -> Spheres | None:
     if piece.shape.type == _CAPSULE:
         gaps = count - 1
         b = radius * gaps**2 + half
-        overshoot = half**2 / (b + math.sqrt(b**2 + (gaps**2 - 1) * half**2)) if half else 0.0
+        overshoot = half**2 / (b + math.sqrt(b**2 + (gaps**2 - 1) * half**2))
         end, reach = half - overshoot, radius + overshoot
     elif piece.shape.type == _CYLINDER:
         end, reach = half - half / count, math.hypot(radius, half / count)

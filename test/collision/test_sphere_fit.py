@@ -24,7 +24,7 @@ pytest.importorskip("morphit_rs", reason="morphit_rs is not installed (pip insta
 from robot_semantics.base.diagnostics import Diagnostics  # noqa: E402
 from robot_semantics.collision.pieces import pieces_of  # noqa: E402
 from robot_semantics.collision.sphere_cover import Spheres  # noqa: E402
-from robot_semantics.collision.sphere_fit import Fit, FitTask, fit_link  # noqa: E402
+from robot_semantics.collision.sphere_fit import Fit, FitTask, _least_overshoot, fit_link  # noqa: E402
 from robot_semantics.model.loading import load_robot  # noqa: E402
 from robot_semantics.model.resources import PackageResolver  # noqa: E402
 
@@ -68,12 +68,12 @@ def touch(spheres: Spheres, rotation: np.ndarray, offset: np.ndarray) -> bool:
     return bool((distances <= spheres.radii[:, None] + spheres.radii).any())
 
 
-def fitted(folder: Path, geometry: str, count: int) -> Fit:
+def fitted(folder: Path, geometry: str, count: int | None, overshoot: float | None = None) -> Fit:
     """Return the fit of a link with one geometry at its origin."""
     link = f"<collision><geometry>{geometry}</geometry></collision>"
     (folder / "r.urdf").write_text(f'<robot name="r" version="1.2"><link name="a">{link}</link></robot>')
     pieces = pieces_of(load_robot(folder / "r.urdf"), PackageResolver(()), Diagnostics())
-    return fit_link(FitTask("a", pieces, count, None, SEED))
+    return fit_link(FitTask("a", pieces, count, overshoot, SEED))
 
 
 def distances(points: np.ndarray, spheres: Spheres) -> np.ndarray:
@@ -101,6 +101,33 @@ def test_spheres_of_a_capsule_are_as_small_as_on_its_axis(
         across = np.sqrt(radius**2 - np.maximum(np.abs(height) - half, 0.0) ** 2)
         points = np.stack([across * np.cos(7 * turns), across * np.sin(7 * turns), height], axis=1)
         assert distances(points, fit.spheres).max() <= 1e-9
+
+
+@pytest.mark.parametrize("needed", [1, 2, 3, 5, 6, 7, 8])
+def test_a_largest_overshoot_is_reached_with_the_fewest_spheres(needed: int, tmp_path: Path) -> None:
+    radius, half = 0.1, 0.4
+    overshoots = np.linspace(0.0, half, 400_001)
+    levels = np.sqrt((radius + overshoots) ** 2 - radius**2)
+    # The least overshoot of one sphere fewer, and of so many, as in the test above.
+    more, least = (
+        overshoots[((count - 1) * levels + overshoots >= half).argmax()] if count else 2.0 * half
+        for count in (needed - 1, needed)
+    )
+    fit = fitted(tmp_path, f'<capsule radius="{radius}" length="{2 * half}"/>', None, 0.5 * (more + least))
+    assert len(fit.spheres.radii) == needed
+    assert fit.overshoot <= 0.5 * (more + least)
+
+
+def test_of_the_covers_with_so_many_centers_the_chosen_one_has_the_least_largest_overshoot() -> None:
+    # Six points, two centers. Two pairs of centers cover three points each, by 0.5 and by 0.3; one center covers all
+    # points by 1; near each point another center has an overshoot of 0.1.
+    halves = np.repeat(np.eye(2), 3, axis=0) > 0.0
+    overshoots = np.concatenate(
+        [np.ones((6, 1)), np.where(halves, 0.5, 2.0), np.where(halves, 0.3, 2.0), 2.0 - 1.9 * np.eye(6)], axis=1
+    )
+    assert sorted(_least_overshoot(overshoots, 2).tolist()) == [3, 4]
+    assert _least_overshoot(overshoots, 1).tolist() == [0]
+    assert sorted(_least_overshoot(overshoots, 6).tolist()) == [5, 6, 7, 8, 9, 10]
 
 
 @pytest.mark.parametrize(("radius", "half", "count"), [(0.1, 0.4, 4), (0.2, 0.05, 8), (0.05, 0.2, 1)])

@@ -136,6 +136,32 @@ def test_the_middle_of_an_arc_is_farther_out_than_its_ends(radius: float) -> Non
     assert found.upper - found.lower <= 1e-5
 
 
+def test_the_farthest_point_of_a_part_of_a_cylinder_is_that_of_dense_points() -> None:
+    # Rectangles of the wall, up to half a turn wide, and triangles of an end with 0 to 3 corners on the wall.
+    rng, radius, up = np.random.default_rng(0), 0.5, np.array([0.0, 0.0, 0.2])
+    begins, widths = rng.uniform(-math.pi, math.pi, size=25), rng.uniform(0.1, 3.1, size=25)
+    centers = np.concatenate([rng.uniform(-1.0, 1.0, size=(30, 3)), [[-0.3, 0.0, 0.0], [0.3, 0.0, 0.0]]])
+    spheres = sphere_cover.Spheres(centers, np.full(len(centers), 0.1))
+    shares = np.linspace(0.0, 1.0, 1_001)
+    for begin, width, lengths in zip(begins, widths, rng.uniform(0.0, radius, size=(25, 3)), strict=True):
+        turns = begin + width * np.array([0.0, 1.0, 1.0, 0.0])
+        wall = np.stack([radius * np.cos(turns), radius * np.sin(turns), np.array([-0.2, -0.2, 0.2, 0.2])], axis=1)
+        arc = begin + width * shares
+        dense = np.stack([radius * np.cos(arc), radius * np.sin(arc), 0.0 * arc], axis=1)
+        rims = np.concatenate([dense - up, dense + up])
+        lengths[: rng.integers(4)] = radius
+        turns = begin + width * np.array([0.0, 1.0, 0.5])
+        end = np.stack([lengths * np.cos(turns), lengths * np.sin(turns), np.full(3, 0.2)], axis=1)
+        corners = [end, dense + up][: 1 + (lengths[:2] == radius).all()]
+        for part, points in ((wall, rims), (end, np.concatenate(corners))):
+            rolled = np.roll(part, rng.integers(len(part)), axis=0)
+            patches = sphere_cover.Patches(rolled[None], 0, tube=(np.eye(4), radius))
+            distances = sphere_cover.sphere_distances(rolled, spheres)
+            expected = sphere_cover.sphere_distances(points, spheres).max(axis=0)
+            (found,) = sphere_cover._bounds(patches, spheres, distances)
+            np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
 def test_distances_to_a_small_box_of_triangles_are_those_of_the_closed_form() -> None:
     half = np.array([0.004, 0.01, 0.03])
     mesh = trimesh.creation.box(2.0 * half)
@@ -155,6 +181,28 @@ def test_a_proof_that_is_too_fine_ends_with_a_message(tmp_path: Path, monkeypatc
     spheres = [(0.0, 0.0, z, math.hypot(0.5, 0.5) + 1e-10) for z in (-1.0, 0.0, 1.0)]
     with pytest.raises(RobotSemanticsError, match="link 'a': the proof needs more than 200,000 pieces"):
         checked(tmp_path, '<cylinder radius="0.5" length="3"/>', spheres)
+
+
+def test_a_proof_may_need_the_largest_number_of_pieces_and_not_one_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    halved, pieces = sphere_cover._halved, 0
+
+    def counted(part: sphere_cover.Patches) -> sphere_cover.Patches:
+        nonlocal pieces
+        both = halved(part)
+        pieces += len(both.corners)
+        return both
+
+    monkeypatch.setattr(sphere_cover, "_halved", counted)
+    spheres = [(x, y, z, 1.0) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
+    assert checked(tmp_path, CUBE, spheres).covered
+    monkeypatch.setattr(sphere_cover, "_halved", halved)
+    monkeypatch.setattr(sphere_cover, "MOST_PIECES", pieces)
+    assert checked(tmp_path, CUBE, spheres).covered
+    monkeypatch.setattr(sphere_cover, "MOST_PIECES", pieces - 1)
+    with pytest.raises(RobotSemanticsError, match="the proof needs more than"):
+        checked(tmp_path, CUBE, spheres)
 
 
 def test_one_sphere_in_the_middle_of_a_cylinder_or_a_capsule_has_the_values_of_the_closed_forms(tmp_path: Path) -> None:

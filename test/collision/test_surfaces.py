@@ -160,6 +160,43 @@ def test_what_is_known_to_be_free_is_free() -> None:
     assert spared > 500
 
 
+@pytest.mark.parametrize("padding", [0.0, 0.01])
+def test_a_contact_of_hulls_proves_a_contact_of_surfaces_unless_one_can_be_inside_the_other(
+    tmp_path: Path, padding: float
+) -> None:
+    # A small cube, 0.2 m thick, at a wall of a large one: from a penetration of 0.2 m, it is inside, where the surfaces
+    # do not touch. A ring is not convex. A ball and a box are solid.
+    trimesh.creation.box(extents=(2.0, 2.0, 2.0)).export(tmp_path / "large.stl")
+    trimesh.creation.box(extents=(0.2, 0.3, 0.4)).export(tmp_path / "small.stl")
+    trimesh.creation.torus(major_radius=1.0, minor_radius=0.1).export(tmp_path / "ring.stl")
+    meshes = [f'<mesh filename="{name}.stl"/>' for name in ("large", "small", "ring")]
+    shapes = [*meshes, '<sphere radius="0.1"/>', '<box size="1 1 1"/>']
+    (tmp_path / "r.urdf").write_text(
+        '<robot name="r">'
+        + "".join(link(f"l{at}", shape) for at, shape in enumerate(shapes))
+        + "".join(joint("floating", "l0", f"l{at}") for at in range(1, len(shapes)))
+        + "</robot>"
+    )
+    robot = load_robot(tmp_path / "r.urdf")
+    surfaces = build_scene(robot, pieces_of(robot, PackageResolver(), Diagnostics()), [], padding).surfaces
+    assert surfaces is not None
+
+    def proven(a: int, b: int, depth: float) -> bool:
+        (answer,) = surfaces.is_proven(np.array([a]), np.array([b]), np.array([depth]))
+        assert surfaces.is_proven(np.array([b]), np.array([a]), np.array([depth])).tolist() == [answer]
+        return bool(answer)
+
+    # No margin of the hulls' distance proves a contact, nor a depth that is almost the thickness.
+    assert [proven(0, 1, depth) for depth in (0.0, 5e-6, 2e-5, 0.1, 0.17)] == [False, False, True, True, True]
+    assert [proven(0, 1, depth) for depth in (0.2, 0.25, 0.3, 0.5, 1.0)] == [False] * 5
+    assert [proven(0, 0, depth) for depth in (0.5, 1.5, 2.0)] == [True, True, False]
+    assert [proven(a, 2, 0.05) for a in (0, 1, 3)] == [False] * 3
+    # A ball 0.2 m thick, and a box 1 m thick, at the mesh of a cube; then the two, whose contact needs no proof.
+    assert [proven(0, b, 0.15) for b in (3, 4)] == [True] * 2
+    assert [proven(0, b, 0.25) for b in (3, 4)] == [False, True]
+    assert [proven(3, 4, depth) for depth in (0.0, 0.15, 0.6)] == [True] * 3
+
+
 def outside_box(points: FloatArray, half: tuple[float, ...]) -> FloatArray:
     """Return the signed distances of points (n, 3) to a box."""
     off = np.abs(points) - half
@@ -320,6 +357,8 @@ def test_a_search_finds_the_one_corner_where_a_pair_touches(
     if evidence.first is not None:
         x, y = evidence.first.q
         assert np.hypot(corner - x, corner - y) < 0.2
+        # No sample has found it.
+        assert evidence.first.sample == -1
 
 
 def test_a_search_gives_the_same_for_any_number_of_jobs() -> None:

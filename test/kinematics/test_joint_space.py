@@ -98,6 +98,25 @@ def test_mimic_chains_follow_their_first_leader(space: JointSpace, shape: tuple[
     np.testing.assert_allclose(moving[..., 10], -6 * v[..., 6])
 
 
+@pytest.mark.parametrize("offset", [-0.25, 0.0, 0.25])
+@pytest.mark.parametrize("multiplier", [-2.0, 0.5, 1.0, 2.0])
+def test_every_factor_and_offset_of_a_mimic_joint_is_followed(multiplier: float, offset: float) -> None:
+    mimic = f'<mimic joint="a" multiplier="{multiplier}" offset="{offset}"/>'
+    space = JointSpace.of(
+        robot_from_text(
+            '<robot name="r"><link name="base"/><link name="a"/><link name="b"/>'
+            '<joint name="a" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint>'
+            f'<joint name="b" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>{mimic}</joint>'
+            "</robot>"
+        )
+    )
+    q = np.array([[0.7, 9.0], [-1.2, 9.0]])
+    followed = np.array([[0.7, multiplier * 0.7 + offset], [-1.2, -1.2 * multiplier + offset]])
+    np.testing.assert_allclose(space.with_mimics(q), followed, rtol=1e-15)
+    np.testing.assert_allclose(space.mimics.rows(q.T), followed.T, rtol=1e-15)
+    np.testing.assert_allclose(space.with_mimic_velocities(q), [[0.7, multiplier * 0.7], [-1.2, -1.2 * multiplier]])
+
+
 @pytest.mark.parametrize("shape", [(), (0,), (50,), (4, 5)])
 def test_random_positions_are_inside_the_limits_with_unit_quaternions(
     space: JointSpace, shape: tuple[int, ...]

@@ -169,6 +169,18 @@ def test_quaternions_keep_the_expected_sign() -> None:
     np.testing.assert_allclose(JointObserver(model).positions(transforms)[3:], -q[3:], atol=1e-15)
 
 
+def test_each_quaternion_has_the_sign_of_the_expected_one_that_is_nearer(rng: np.random.Generator) -> None:
+    model = robot_from_text(ONE.format("floating", "0 0 1", "").replace('<axis xyz="0 0 1"/>', ""))
+    near = np.concatenate([rng.normal(size=(50, 3)), Rotation.random(50, random_state=0).as_quat()], axis=1)
+    # By less than 60 degrees, of which the quaternion has half: their product is above 0.8.
+    turns = Rotation.from_rotvec(rng.uniform(-0.6, 0.6, size=(50, 3)))
+    quats = (turns * Rotation.from_quat(near[:, 3:])).as_quat()
+    quats *= np.sign((quats * near[:, 3:]).sum(axis=1, keepdims=True))
+    q = np.concatenate([rng.normal(size=(50, 3)), quats], axis=1)
+    found = JointObserver(model).positions(LocalTransforms(model).matrices(q), near=near)
+    np.testing.assert_allclose(found, q, atol=1e-12)
+
+
 def test_positions_come_back_from_link_poses(
     random_robot: Robots, rng: np.random.Generator, shape: tuple[int, ...]
 ) -> None:

@@ -247,6 +247,23 @@ def test_a_follower_with_multiplier_0_does_not_determine_its_leader(is_stated: b
     assert set(reasons) == {"turn", "slow"}
 
 
+def test_disagreeing_followers_are_refused_beside_a_leader_without_a_determined_position() -> None:
+    # The first leader, by the names of its followers, has a follower with multiplier 0.
+    idle = (
+        '<link name="one"/><link name="idle"/>'
+        '<joint name="one" type="continuous"><parent link="base"/><child link="one"/><axis xyz="0 0 1"/></joint>'
+        '<joint name="idle" type="continuous"><parent link="base"/><child link="idle"/><axis xyz="0 0 1"/>'
+        '<mimic joint="one" multiplier="0" offset="0.3"/></joint>'
+    )
+    robot = robot_from_text(RACK.replace('<joint name="turn"', idle + '<joint name="turn"'))
+    assert [joint.name for joint in robot.joints][1:4] == ["idle", "one", "push"]
+    disagreeing = drive({"idle": 0.3, "gear": SEEN["gear"], "rack": SEEN["rack"] + 0.02})
+    recovered, reasons = recover_joints(disagreeing, robot)
+    assert {joint.name for joint in recovered.joints} == {"idle"}
+    assert set(reasons) == {"one", "push", "slow", "turn"}
+    assert "away from where its leader takes it" in reasons["push"]
+
+
 @pytest.mark.parametrize("engine", ["mujoco", "drake"])
 def test_every_engine_starts_with_the_same_turns(engine: str) -> None:
     pytest.importorskip({"drake": "pydrake"}.get(engine, engine))
