@@ -95,6 +95,17 @@ def test_files_that_are_named_replace_those_of_a_folder(package: Callable[[str],
     assert "the URDF 'urdf/missing.urdf' does not exist in package 'arm_description'" in without
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_file_of_the_setup_assistant_is_read_up_to_1_mib(
+    package: Callable[[str], Path], run: RunCommand, more: int
+) -> None:
+    folder = package("urdf/arm.urdf")
+    path = folder / ".setup_assistant"
+    text = path.read_text() + "# "
+    path.write_text(text + (2**20 - len(text) + more) * "x")
+    assert ("arm_description/urdf/arm.urdf" in run("check", str(folder)).err) is (more == 0)
+
+
 def test_a_folder_without_setup_assistant_is_searched_by_name(tmp_path: Path, run: RunCommand) -> None:
     (tmp_path / "arm.urdf").write_text(urdf())
     (tmp_path / "other.urdf").write_text(urdf("x_"))

@@ -80,11 +80,13 @@ def test_conflicts_are_reported_all_together() -> None:
     assert {item.place.source for item in errors} == {"b.usdf"}
     assert "'a' has other values in a.usdf" in str(caught.value)
     assert "'c' is a model in one state and a frame in another" in str(caught.value)
-    merged = merge_states([prefixed(a, "a_"), prefixed(b, "b_")], any_time=True, diagnostics=diagnostics)
+    parts = [prefixed(a, "a_"), prefixed(b, "b_")]
+    merged = merge_states(parts, sources=["a.usdf", "b.usdf"], any_time=True, diagnostics=diagnostics)
     assert [body.name for body in merged.bodies] == ["a_a", "a_c", "b_a", "a_odom", "b_odom", "b_c"]
-    assert [(item.severity.value, item.code) for item in diagnostics] == [
-        ("note", "world-name"),
-        ("warning", "time-conflict"),
+    # The name that is kept is in the first file.
+    assert [(item.severity.value, item.code, item.place.source) for item in diagnostics] == [
+        ("note", "world-name", "a.usdf"),
+        ("warning", "time-conflict", "b.usdf"),
     ]
 
 

@@ -87,6 +87,16 @@ def test_only_a_model_has_a_link_that_carries() -> None:
     assert found == [("unknown-parent-link", path) for path in paths]
 
 
+@pytest.mark.parametrize("model", ["a", "::", "::a", "a::b", ":a"])
+def test_a_frame_with_the_world_name_of_a_link_is_an_error(model: str) -> None:
+    pose = Pose((0.0,) * 6)
+    link = LinkState("c::d", pose)
+    frames = tuple(Frame(f"{model}::{name}", pose=pose) for name in ("c::d", "c", "d"))
+    state = WorldState(models=(ModelState(model, pose=pose, links=(link,)),), frames=frames)
+    found = [(problem.code, problem.path) for problem in problems(state)]
+    assert found == [("duplicate-name", f"/world_state/frame[@name='{model}::c::d']")]
+
+
 def test_a_link_of_a_robot_that_the_state_does_not_name_has_a_world_name_too() -> None:
     robots = {
         "a::b": robot_from_text('<robot name="a::b"><link name="c"/></robot>'),
