@@ -126,7 +126,7 @@ GUARDED: dict[str, set[str]] = {
     # Code.
     "importlib": {"simulation", "ros", "cli", "robot_semantics"},
     "importlib.metadata": {"base", "simulation", "cli"},
-    "importlib.util": {"viewer", "cli"},
+    "importlib.util": {"viewer", "cli", "model"},
     "ctypes": {"base", "ros", "simulation"},
     **{name: set() for name in ("eval", "compile", "__import__", "__builtins__", "breakpoint")},
     "exec": {"base"},  # `base/record.py` compiles `__init__` from the names of fields, as `dataclass` does
