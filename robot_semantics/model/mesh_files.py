@@ -276,7 +276,8 @@ def _require_numbers(content: bytes, path: str) -> None:
         texts = [content]
     if any(map(_NEGATIVE_INDEX.search, texts)):
         raise ValueError("an index is negative: its reader counts back from the last corner")
-    for text in filter(_NOT_A_NUMBER.search, texts):
+    # Most files lack these letters: to look for them takes a tenth of the time of the pattern.
+    for text in (text for text in texts if b"nan" in text.lower() and _NOT_A_NUMBER.search(text)):
         root = parse_xml(text, path, forgiving=True).root
         inputs = root.iterfind(".//{*}vertices/{*}input[@semantic='POSITION']")
         corners = {entry.get("source", "").removeprefix("#") for entry in inputs}

@@ -132,7 +132,7 @@ def fit_camera(
 # The visible triangle of each pixel: a z-buffer in array operations, for machines without a display.
 
 
-_CANDIDATES = 2_000_000
+_CANDIDATES = 500_000
 """How many pixels are looked at in one go; bounds the memory."""
 
 
@@ -165,24 +165,15 @@ def visible_triangles(
     bottom = np.clip(np.floor(last_y[chosen] - 0.5), -1, height - 1).astype(np.int64)
     some = (right >= left) & (bottom >= top)
     chosen, left, top, right, bottom = chosen[some], left[some], top[some], right[some], bottom[some]
-    # Triangles of similar size are drawn together: their pixels are one array.
-    sizes = (_power_of_two(right - left + 1) << 32) + _power_of_two(bottom - top + 1)
-    for size_number in np.unique(sizes):
-        same = np.flatnonzero(sizes == size_number)
-        columns, rows = divmod(int(size_number), 1 << 32)
-        step = max(1, _CANDIDATES // (columns * rows))
-        for start in range(0, len(same), step):
-            few = same[start : start + step]
-            box = (left[few], top[few], right[few], bottom[few])
-            _draw_triangles(seen, corners[chosen[few]], chosen[few], box, (columns, rows), width)
+    # As many triangles are drawn together as bounded memory allows.
+    groups = np.cumsum((right - left + 1) * (bottom - top + 1)) // _CANDIDATES
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    for few in map(slice, starts, [*starts[1:], len(chosen)]):
+        box = (left[few], top[few], right[few], bottom[few])
+        _draw_triangles(seen, corners[chosen[few]], chosen[few], box, width)
     index = (seen & np.uint64(0xFFFFFFFF)).astype(np.int64) - 1
     nearness = (seen >> np.uint64(32)).astype(np.uint32).view(np.float32)
     return index.reshape(height, width), nearness.reshape(height, width)
-
-
-def _power_of_two(lengths: IntArray) -> IntArray:
-    powers: IntArray = np.left_shift(1, np.ceil(np.log2(lengths)).astype(np.int64))
-    return powers
 
 
 def _draw_triangles(
@@ -190,36 +181,53 @@ def _draw_triangles(
     corners: FloatArray,
     numbers: IntArray,
     box: tuple[IntArray, IntArray, IntArray, IntArray],
-    grid: tuple[int, int],
     width: int,
 ) -> None:
-    """Draw the triangles whose pixels are in boxes of at most `grid` columns and rows into `seen`."""
+    """Draw the triangles whose pixels are in boxes into `seen`: for each row of a box, the pixels between the edges."""
     left, top, right, bottom = box
-    columns, rows = np.arange(grid[0]), np.arange(grid[1])
-    inside = (rows <= (bottom - top)[:, None])[:, :, None] & (columns <= (right - left)[:, None])[:, None, :]
+    rows = bottom - top + 1
+    which = np.repeat(np.arange(len(rows)), rows)
+    row = np.arange(len(which)) - np.repeat(np.cumsum(rows) - rows, rows)
+    # Columns count from the left of each box.
+    first, last = np.zeros(len(which)), (right - left).astype(np.float64)[which]
     near = np.zeros(3)[:, None]
     # A corner's weight is a linear function of the pixel, and so is their sum over the depths, which is 1/depth.
     x, y = corners[..., 0] - (left + 0.5)[:, None], corners[..., 1] - (top + 0.5)[:, None]
     area = (x[:, 1] - x[:, 0]) * (y[:, 2] - y[:, 0]) - (y[:, 1] - y[:, 0]) * (x[:, 2] - x[:, 0])
     for corner, (b, c) in enumerate(((1, 2), (2, 0), (0, 1))):
         weight = np.stack([x[:, b] * y[:, c] - y[:, b] * x[:, c], y[:, b] - y[:, c], x[:, c] - x[:, b]]) / area
-        inside &= _linear(weight, columns, rows) >= 0.0
+        _cut(first, last, *_in_rows(weight, which, row))
         near = near + weight / corners[:, corner, 2]
-    nearness = _linear(near, columns, rows)[inside].astype(np.float32)
-    number, row, column = np.nonzero(inside)
-    pixels = (top[number] + row) * width + left[number] + column
-    who = numbers[number] + 1
+    lengths = np.maximum(last - first + 1.0, 0.0).astype(np.int64)
+    before = np.cumsum(lengths) - lengths
+    column = np.arange(lengths.sum()) - np.repeat(before - first.astype(np.int64), lengths)
+    start, slope = _in_rows(near, which, row)
+    nearness = (np.repeat(start, lengths) + np.repeat(slope, lengths) * column).astype(np.float32)
+    pixels = np.repeat((top[which] + row) * width + left[which], lengths) + column
+    who = np.repeat(numbers[which] + 1, lengths)
     # Positive floats have the order of their bits; the triangle's number in the lower bits decides between equal
     # depths.
     key = nearness.view(np.uint32).astype(np.uint64) << np.uint64(32) | who.astype(np.uint64)
     np.maximum.at(seen, pixels, key)
 
 
-def _linear(coefficients: FloatArray, columns: IntArray, rows: IntArray) -> FloatArray:
-    """Return (n, rows, columns) values of n functions ``a + b * column + c * row``, given as (3, n)."""
-    a, b, c = coefficients[..., None]
-    values: FloatArray = (a + c * rows)[:, :, None] + (b * columns)[:, None, :]
-    return values
+def _in_rows(coefficients: FloatArray, which: IntArray, row: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the value at column 0 and the slope along a row of functions ``a + b * column + c * row``, as (3, n)."""
+    a, b, c = coefficients
+    return a[which] + c[which] * row, b[which]
+
+
+def _cut(first: FloatArray, last: FloatArray, start: FloatArray, slope: FloatArray) -> None:
+    """Reduce spans of columns, from `first` to `last`, to those where ``start + slope * column`` is not negative."""
+    direction = np.sign(slope)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        edge = direction * np.ceil(direction * np.clip(-start / slope, first - 2.0, last + 2.0))
+    # The division is rounded: the pixel at the edge and its neighbour decide.
+    edge += direction * (start + slope * edge < 0.0)
+    edge -= direction * (start + slope * (edge - direction) >= 0.0)
+    np.copyto(first, np.maximum(first, edge), where=slope > 0.0)
+    np.copyto(last, np.minimum(last, edge), where=slope < 0.0)
+    last[(slope == 0.0) & (start < 0.0)] = -1.0
 
 
 Bytes = npt.NDArray[np.uint8]
