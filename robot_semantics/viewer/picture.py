@@ -69,12 +69,18 @@ class Camera:
 
     def project(self, points: FloatArray) -> FloatArray:
         """Return (n, 3) pixel x, pixel y and depth [m] of (n, 3) points in the world."""
-        camera_points = points @ self.T_camera_world[:3, :3].T + self.T_camera_world[:3, 3]
+        camera_points = turned(points, self.T_camera_world[:3, :3]) + self.T_camera_world[:3, 3]
         depth = np.maximum(camera_points[:, 2], 1e-9)
         width, height = self.size
         x = self.focal * camera_points[:, 0] / depth + 0.5 * width
         y = self.focal * camera_points[:, 1] / depth + 0.5 * height
         return np.column_stack([x, y, camera_points[:, 2]])
+
+
+def turned(vectors: npt.NDArray[Any], R: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return (..., 3) vectors, turned by (3, 3). The product of numpy would wake threads that cost more than this."""
+    result: npt.NDArray[Any] = np.einsum("...j,ij->...i", vectors, R)
+    return result
 
 
 def fit_camera(
@@ -107,7 +113,7 @@ def fit_camera(
     width, height = size
     free = width * (1.0 - left_margin)
     focal = max(min(free, height) / FIELD_OF_VIEW, 1.0)
-    turned = points @ R.T
+    in_camera_axes = turned(points, R)
     # The four border planes of the view through the points: their intersection is the nearest position that sees all
     # points.
     slopes = np.array([0.47 * free / focal, 0.47 * height / focal]) * zoom
@@ -115,14 +121,14 @@ def fit_camera(
     backs = []
     for axis in (0, 1):
         slope = slopes[axis]
-        high = (turned[:, axis] - slope * turned[:, 2]).max()
-        low = (-turned[:, axis] - slope * turned[:, 2]).max()
+        high = (in_camera_axes[:, axis] - slope * in_camera_axes[:, 2]).max()
+        low = (-in_camera_axes[:, axis] - slope * in_camera_axes[:, 2]).max()
         centre[axis] = 0.5 * (high - low)
         backs.append(-0.5 * (high + low) / slope)
     # The camera is always outside of the points.
-    extent = max(float(np.ptp(turned, axis=0).max()), 1e-6)
-    centre[2] = min(*backs, float(turned[:, 2].min()) - 0.05 * extent / zoom)
-    centre[0] -= 0.5 * left_margin * width / focal * (float(turned[:, 2].mean()) - centre[2])
+    extent = max(float(np.ptp(in_camera_axes, axis=0).max()), 1e-6)
+    centre[2] = min(*backs, float(in_camera_axes[:, 2].min()) - 0.05 * extent / zoom)
+    centre[0] -= 0.5 * left_margin * width / focal * (float(in_camera_axes[:, 2].mean()) - centre[2])
     T = np.eye(4)
     T[:3, :3] = R
     T[:3, 3] = -centre
@@ -134,6 +140,9 @@ def fit_camera(
 
 _CANDIDATES = 500_000
 """How many pixels are looked at in one go; bounds the memory."""
+
+_SHADED = 32_768
+"""How many pixels are shaded together: their numbers fit into the processor's cache."""
 
 
 def visible_triangles(
@@ -311,12 +320,7 @@ def render(scene: Scene, view: View = View(), *, scale: bool = False) -> Bytes:
 def _draw_all(image: Shades, camera: Camera, mesh: _ShownTriangles) -> None:
     """Draw the triangles on finer pixels, only in the part of the picture that they may cover."""
     projected = camera.project(mesh.points)
-    x, y, depth = projected.T
-    if (depth <= 0.0).any():
-        left, top, right, bottom = 0, 0, *camera.size
-    else:
-        left, right = (int(np.clip(edge, 0, camera.size[0])) for edge in (np.floor(x.min()), np.ceil(x.max())))
-        top, bottom = (int(np.clip(edge, 0, camera.size[1])) for edge in (np.floor(y.min()), np.ceil(y.max())))
+    left, top, right, bottom = _covered(projected, camera.size)
     if left >= right or top >= bottom:
         return
     part = image[top:bottom, left:right]
@@ -329,6 +333,18 @@ def _draw_all(image: Shades, camera: Camera, mesh: _ShownTriangles) -> None:
         _draw(fine, corner, finer, mesh, projected[mesh.corners], ~solid, nearness)
     places = [(slice(row, None, SUPERSAMPLING), slice(column, None, SUPERSAMPLING)) for row, column in _SUBPIXELS]
     part[:] = sum((fine[place] for place in places[1:]), fine[places[0]]) / np.float32(len(places))
+
+
+def _covered(projected: FloatArray, size: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Return the first column and row of a picture that things between (n, 3) projected points may cover, and the
+    numbers after the last ones.
+    """
+    x, y, depth = projected.T
+    if (depth <= 0.0).any():
+        return 0, 0, *size
+    left, right = (int(np.clip(edge, 0, size[0])) for edge in (np.floor(x.min()), np.ceil(x.max())))
+    top, bottom = (int(np.clip(edge, 0, size[1])) for edge in (np.floor(y.min()), np.ceil(y.max())))
+    return left, top, right, bottom
 
 
 def scale_bar(points: FloatArray, camera: Camera) -> tuple[float, float]:
@@ -399,9 +415,9 @@ def _triangles(scene: Scene, view: View) -> _ShownTriangles:
             used = np.zeros(len(surface.vertices), dtype=np.bool_)
             used[surface.faces] = True
             corners.append((np.cumsum(used) - 1 + count)[surface.faces])
-            points.append(surface.vertices[used] @ T[:3, :3].T + T[:3, 3])
+            points.append(turned(surface.vertices[used], T[:3, :3]) + T[:3, 3])
             count += int(used.sum())
-            normals.append(corner_normals(surface) @ T[:3, :3].T.astype(np.float32))
+            normals.append(turned(corner_normals(surface), T[:3, :3].astype(np.float32)))
             rgba = np.empty((len(surface.faces), 4), dtype=np.float32)
             if groups and shown.kind not in ("uncovered", "sphere"):
                 number = in_group[shown.link]
@@ -435,46 +451,46 @@ def _draw(
     corners = projected[chosen]
     extent = max(float(np.ptp(corners[..., 2])), 1e-9)
     index, nearness = visible_triangles(corners, (image.shape[1], image.shape[0]), 1e-4 * extent)
-    rows, columns = np.nonzero((index >= 0) & (nearness > before))
-    which = index[rows, columns]
-    x, y = columns + 0.5, rows + 0.5
-    # The sum of the weights does not matter for a direction.
-    weights = pixel_weights(corners, which, np.column_stack([x, y]))
-    own_normals, own_colours = mesh.normals[chosen], mesh.rgba[chosen]
-    normals = sum(weights[:, number, None] * own_normals[which, number] for number in range(3))
-    normals = normals @ camera.T_camera_world[:3, :3].T.astype(np.float32)
-    normals /= np.maximum(np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None], np.float32(1e-9))
+    pixels = np.flatnonzero((index >= 0) & (nearness > before))
+    which, pixels_of_image = index.ravel(), image.reshape(-1, 3)
+    # One row for each number of a triangle: numpy reads them faster than three numbers side by side.
+    x, y, depth = np.ascontiguousarray(corners.transpose(2, 1, 0))
+    normals = np.ascontiguousarray(mesh.normals[chosen].transpose(1, 2, 0))
+    shares, colours = (float(depth.min()) / depth).astype(np.float32), np.ascontiguousarray(mesh.rgba[chosen].T)
     across, down = camera.rays(np.arange(image.shape[1]) + corner[0], np.arange(image.shape[0]) + corner[1])
-    rays = np.ones((len(rows), 3), dtype=np.float32)
-    rays[:, 0], rays[:, 1] = across[columns], down[rows]
-    rays /= np.sqrt(np.einsum("ij,ij->i", rays, rays))[:, None]
-    rgba = own_colours[which]
-    seen = lit(rgba[:, :3], normals, rays)
-    if (rgba[:, 3] < 1.0).any():
-        seen = rgba[:, 3:] * seen + (1.0 - rgba[:, 3:]) * image[rows, columns]
-    image[rows, columns] = seen
+    R = camera.T_camera_world[:3, :3].astype(np.float32)
+    for start in range(0, len(pixels), _SHADED):
+        few = pixels[start : start + _SHADED]
+        triangle, (rows, columns) = which[few], divmod(few, image.shape[1])
+        # The sum of the weights does not matter for a direction.
+        weights = _pixel_weights(x[:, triangle] - (columns + 0.5), y[:, triangle] - (rows + 0.5), shares[:, triangle])
+        normal = sum(weight * of_corner[:, triangle] for weight, of_corner in zip(weights, normals, strict=True))
+        normal = np.einsum("ij,jk->ik", R, normal)
+        normal /= np.maximum(np.sqrt((normal * normal).sum(axis=0)), np.float32(1e-9))
+        ray = np.stack([across[columns], down[rows], np.ones(len(few))]).astype(np.float32)
+        ray /= np.sqrt((ray * ray).sum(axis=0))
+        rgba = colours[:, triangle]
+        seen = lit(rgba[:3], normal, ray)
+        if (rgba[3] < 1.0).any():
+            seen = rgba[3] * seen + (1.0 - rgba[3]) * pixels_of_image[few].T
+        pixels_of_image[few] = seen.T
     after: Shades = before.copy()
-    after[rows, columns] = nearness[rows, columns]
+    after.ravel()[pixels] = nearness.ravel()[pixels]
     return after
 
 
-def pixel_weights(corners: FloatArray, which: IntArray, pixels: FloatArray) -> Shades:
-    """Return (n, 3) shares of the corners in the values at pixels, times a positive number for each pixel.
+def _pixel_weights(x: FloatArray, y: FloatArray, shares: Shades) -> Shades:
+    """Return (3, n) shares of the corners of triangles in the values at pixels, times a positive number for each pixel.
 
     Args:
-        corners: (m, 3, 3) pixel x, pixel y and depth of the corners of triangles.
-        which: (n,) the triangle of each pixel.
-        pixels: (n, 2) their x and y.
+        x: (3, n) of the corners, relative to the pixel.
+        y: (3, n) the same.
+        shares: (3, n) 1/depth of the corners, times a number.
     """
-    x, y = pixels.T
-    (ax, bx, cx), (ay, by, cy), depths = np.moveaxis(corners, 2, 0).transpose(0, 2, 1)
     # Relative to the pixel, seven digits are enough.
-    ax, bx, cx = ((side[which] - x).astype(np.float32) for side in (ax, bx, cx))
-    ay, by, cy = ((side[which] - y).astype(np.float32) for side in (ay, by, cy))
-    weights = np.stack([bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx], axis=-1)
-    shares = (float(depths.min()) / corners[..., 2]).astype(np.float32)
-    weights *= shares[which]
-    weights *= np.sign(weights.sum(axis=-1))[:, None]
+    (ax, bx, cx), (ay, by, cy) = x.astype(np.float32), y.astype(np.float32)
+    weights = np.stack([bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx]) * shares
+    weights *= np.sign(weights.sum(axis=0))
     return weights
 
 
@@ -491,7 +507,11 @@ def _floor(camera: Camera, mesh: _ShownTriangles) -> Shades:
     clearance = np.where(index >= 0, 1.0 / np.maximum(nearness, 1e-12) - 0.05 * tall, np.inf)
     shade = _blurred(np.exp(-clearance / (0.18 * tall)), 7)
     width, height = camera.size
-    across, down = camera.rays(np.arange(width), np.arange(height))
+    light = np.ones((height, width), dtype=np.float32)
+    ends = corner + cell * cells * np.array([(0, 0), (0, 1), (1, 0), (1, 1)])
+    square = np.column_stack([ends, np.full(len(ends), low[2])])
+    left, top, right, bottom = _covered(camera.project(square), camera.size)
+    across, down = camera.rays(np.arange(left, right), np.arange(top, bottom))
     R = camera.T_camera_world[:3, :3]
     ray_x, ray_y, ray_z = ((across * R[0, axis] + R[2, axis]) + down[:, None] * R[1, axis] for axis in range(3))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -503,8 +523,7 @@ def _floor(camera: Camera, mesh: _ShownTriangles) -> Shades:
     u, v = x - j, y - i
     dark = (shade[i, j] * (1 - u) + shade[i, j + 1] * u) * (1 - v)
     dark += (shade[i + 1, j] * (1 - u) + shade[i + 1, j + 1] * u) * v
-    light = np.ones((height, width), dtype=np.float32)
-    light[below] = 1.0 - 0.38 * dark
+    light[top:bottom, left:right][below] = 1.0 - 0.38 * dark
     return light
 
 

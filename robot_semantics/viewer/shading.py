@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,54 +34,56 @@ _AMBIENT = 0.40
 @lru_cache(maxsize=4096)
 def corner_normals(surface: Surface) -> npt.NDArray[np.float32]:
     """Return (m, 3, 3) unit normals at the corners of each face; at a sharp edge, the normal of the face."""
-    a, b, c = (surface.vertices[surface.faces[:, corner]] for corner in range(3))
-    areas = np.cross(b - a, c - a)
+    xyz = np.ascontiguousarray(surface.vertices.T)
+    a, b, c = (xyz[:, surface.faces[:, corner]] for corner in range(3))
+    (ux, uy, uz), (vx, vy, vz) = b - a, c - a
+    areas = np.stack([uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx])
+    flat = _unit(areas)
     # A file may give each face its own vertices: merge vertices at the same position.
     extent = max(float(np.ptp(surface.vertices, axis=0).max()), 1e-12)
     cells = np.round((surface.vertices - surface.vertices.min(axis=0)) * (1e5 / extent)).astype(np.int64)
     _, same = np.unique((cells[:, 0] << 42) | (cells[:, 1] << 21) | cells[:, 2], return_inverse=True)
-    corners = same[surface.faces].ravel()
-    weights, flat = np.repeat(areas, 3, axis=0), np.repeat(_unit(areas), 3, axis=0)
-    normals = flat.copy()
-    rest = np.argsort(np.linalg.norm(weights, axis=-1), kind="stable")
+    vertices = same[surface.faces].ravel()
+    normals = np.repeat(flat, 3, axis=1)
+    by_size = np.argsort(np.sqrt((areas * areas).sum(axis=0)), kind="stable")
+    rest = (3 * by_size[:, None] + np.arange(3)).ravel()
     # At each vertex, the largest face collects its smooth neighbours; then the largest of the rest, and so on.
     for _ in range(_SIDES):
-        leader = np.zeros(corners.max() + 1, dtype=np.int64)
-        leader[corners[rest]] = rest
-        along = (flat[rest] * flat[leader[corners[rest]]]).sum(axis=-1) > _CREASE
-        one = rest[along]
-        sums = np.stack(
-            [np.bincount(corners[one], weights[one, axis], corners.max() + 1) for axis in range(3)], axis=-1
-        )
-        normals[one] = _unit(sums)[corners[one]]
+        vertex, face = vertices[rest], rest // 3
+        leader = np.zeros(vertices.max() + 1, dtype=np.int64)
+        leader[vertex] = face
+        along = (flat[:, face] * flat[:, leader[vertex]]).sum(axis=0) > _CREASE
+        one, vertex, face = rest[along], vertex[along], face[along]
+        sums: FloatArray = np.stack([np.bincount(vertex, area[face], len(leader)) for area in areas])
+        normals[:, one] = _unit(sums)[:, vertex]
         rest = rest[~along]
-    result: npt.NDArray[np.float32] = normals.reshape(-1, 3, 3).astype(np.float32)
+    result: npt.NDArray[np.float32] = normals.T.reshape(-1, 3, 3).astype(np.float32)
     result.setflags(write=False)
     return result
 
 
 def lit(rgb: Shades, normals: Shades, rays: Shades) -> Shades:
-    """Return (n, 3) shaded colours of (n, 3) colours, normals and viewing directions in the camera's axes."""
+    """Return (3, n) shaded colours of (3, n) colours, normals and viewing directions in the camera's axes."""
     # A surface seen from inside is shaded like one seen from outside, because many meshes have inverted faces.
-    facing = np.einsum("ij,ij->i", normals, rays)[:, None]
-    normals = np.where(facing > 0.0, -normals, normals)
-    lamps = [(direction / np.linalg.norm(direction)).astype(np.float32) for direction, _ in _LAMPS]
-    light = np.full(len(rgb), _AMBIENT, dtype=np.float32)
+    normals = np.where((normals * rays).sum(axis=0) > 0.0, -normals, normals)
+    lamps = [(direction / np.linalg.norm(direction)).astype(np.float32)[:, None] for direction, _ in _LAMPS]
+    light = np.full(rgb.shape[1], _AMBIENT, dtype=np.float32)
     for lamp, (_, strength) in zip(lamps, _LAMPS, strict=True):
-        light += np.float32(strength) * np.maximum(normals @ lamp, np.float32(0.0))
+        light += np.float32(strength) * np.maximum((normals * lamp).sum(axis=0), np.float32(0.0))
     half = lamps[0] - rays
-    half /= np.sqrt(np.einsum("ij,ij->i", half, half))[:, None]
+    half /= np.sqrt((half * half).sum(axis=0))
     # Squares: numpy's power of an array takes ten times as long.
-    eighth = np.maximum(np.einsum("ij,ij->i", normals, half), np.float32(0.0)) ** 2
+    eighth = np.maximum((normals * half).sum(axis=0), np.float32(0.0)) ** 2
     eighth *= eighth
     eighth *= eighth
     shine = np.float32(0.16) * eighth * eighth * eighth
-    colours: Shades = np.clip(rgb * light[:, None] + shine[:, None], 0.0, 1.0)
+    colours: Shades = np.clip(rgb * light + shine, 0.0, 1.0)
     return colours
 
 
-def _unit(vectors: npt.NDArray[Any]) -> FloatArray:
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+def _unit(vectors: FloatArray) -> FloatArray:
+    """Return (3, n) vectors with the length 1; those of length 0 as they are."""
+    lengths = np.sqrt((vectors * vectors).sum(axis=0))
     units: FloatArray = vectors / np.where(lengths > 0.0, lengths, 1.0)
     return units
 
