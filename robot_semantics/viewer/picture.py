@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -77,9 +77,12 @@ class Camera:
         return np.column_stack([x, y, camera_points[:, 2]])
 
 
-def turned(vectors: npt.NDArray[Any], R: npt.NDArray[Any]) -> npt.NDArray[Any]:
+Vectors = TypeVar("Vectors", FloatArray, Shades)
+
+
+def turned(vectors: Vectors, R: Vectors) -> Vectors:
     """Return (..., 3) vectors, turned by (3, 3). The product of numpy would wake threads that cost more than this."""
-    result: npt.NDArray[Any] = np.einsum("...j,ij->...i", vectors, R)
+    result: Vectors = np.einsum("...j,ij->...i", vectors, R)
     return result
 
 
