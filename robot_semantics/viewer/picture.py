@@ -455,11 +455,15 @@ def _draw(
     extent = max(float(np.ptp(corners[..., 2])), 1e-9)
     index, nearness = visible_triangles(corners, (image.shape[1], image.shape[0]), 1e-4 * extent)
     pixels = np.flatnonzero((index >= 0) & (nearness > before))
-    which, pixels_of_image = index.ravel(), image.reshape(-1, 3)
+    if not len(pixels):
+        return before
+    is_seen = np.zeros(len(chosen), dtype=np.bool_)
+    is_seen[index.ravel()[pixels]] = True
+    which, pixels_of_image = (np.cumsum(is_seen) - 1)[index.ravel()], image.reshape(-1, 3)
     # One row for each number of a triangle: numpy reads them faster than three numbers side by side.
-    x, y, depth = np.ascontiguousarray(corners.transpose(2, 1, 0))
-    normals = np.ascontiguousarray(mesh.normals[chosen].transpose(1, 2, 0))
-    shares, colours = (float(depth.min()) / depth).astype(np.float32), np.ascontiguousarray(mesh.rgba[chosen].T)
+    x, y, depth = np.ascontiguousarray(corners[is_seen].transpose(2, 1, 0))
+    normals = np.ascontiguousarray(mesh.normals[chosen[is_seen]].transpose(1, 2, 0))
+    shares, colours = (float(depth.min()) / depth).astype(np.float32), mesh.rgba[chosen[is_seen]].T.copy()
     across, down = camera.rays(np.arange(image.shape[1]) + corner[0], np.arange(image.shape[0]) + corner[1])
     R = camera.T_camera_world[:3, :3].astype(np.float32)
     for start in range(0, len(pixels), _SHADED):

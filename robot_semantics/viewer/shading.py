@@ -44,7 +44,7 @@ def corner_normals(surface: Surface) -> npt.NDArray[np.float32]:
     cells = np.round((surface.vertices - surface.vertices.min(axis=0)) * (1e5 / extent)).astype(np.int64)
     _, same = np.unique((cells[:, 0] << 42) | (cells[:, 1] << 21) | cells[:, 2], return_inverse=True)
     vertices = same[surface.faces].ravel()
-    normals = np.repeat(flat, 3, axis=1)
+    normals = np.repeat(flat.astype(np.float32), 3, axis=1)
     by_size = np.argsort(np.sqrt((areas * areas).sum(axis=0)), kind="stable")
     rest = (3 * by_size[:, None] + np.arange(3)).ravel()
     # At each vertex, the largest face collects its smooth neighbours; then the largest of the rest, and so on.
@@ -52,12 +52,12 @@ def corner_normals(surface: Surface) -> npt.NDArray[np.float32]:
         vertex, face = vertices[rest], rest // 3
         leader = np.zeros(vertices.max() + 1, dtype=np.int64)
         leader[vertex] = face
-        along = (flat[:, face] * flat[:, leader[vertex]]).sum(axis=0) > _CREASE
+        along = np.einsum("ij,ij->j", flat[:, face], flat[:, leader[vertex]]) > _CREASE
         one, vertex, face = rest[along], vertex[along], face[along]
         sums: FloatArray = np.stack([np.bincount(vertex, area[face], len(leader)) for area in areas])
-        normals[:, one] = _unit(sums)[:, vertex]
+        normals[:, one] = _unit(sums).astype(np.float32)[:, vertex]
         rest = rest[~along]
-    result: npt.NDArray[np.float32] = normals.T.reshape(-1, 3, 3).astype(np.float32)
+    result: npt.NDArray[np.float32] = np.ascontiguousarray(normals.T).reshape(-1, 3, 3)
     result.setflags(write=False)
     return result
 
