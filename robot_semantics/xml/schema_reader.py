@@ -221,6 +221,8 @@ class ProblemReporter:
 _SPACE = " \t\r\n"
 _MANY_ATTRIBUTES = 5_000
 _MAY_BE_STRAY = re.compile(rb">\s*[^<\s]")
+_LONG_TAG = re.compile(rb"<[^<]{%d}" % (MANY_ATTRIBUTES * len(' a=""')))
+"""A tag, with the text after it, that is long enough for more than `MANY_ATTRIBUTES` attributes."""
 
 
 def read_table(document: XmlDocument, table: FormatTable[Root], diagnostics: Diagnostics) -> Root:
@@ -251,7 +253,7 @@ class TableReader(ProblemReporter, Generic[Root]):
         text = document.places.text
         self._has_stray = _MAY_BE_STRAY.search(text) is not None or b"<![CDATA[" in text
         # To count the attributes of each element first takes 5 % longer.
-        many = text.count(b"=") > _MANY_ATTRIBUTES and _may_have_many_attributes(text)
+        many = text.count(b"=") > _MANY_ATTRIBUTES and _LONG_TAG.search(text) is not None
         self._attributes_of: Callable[[etree._Element], list[tuple[str, str]]] = (
             attribute_items if many else etree._Element.items  # type: ignore[assignment]  # they are str here
         )
@@ -502,17 +504,6 @@ class TableReader(ProblemReporter, Generic[Root]):
             known = ", ".join(plan.element.children)
             self.error("missing-element", f"<{plan.tag}> has no {plan.choice}; known are {known}", number)
         return good and not (plan.choice and values.get("") is None)
-
-
-def _may_have_many_attributes(text: bytes) -> bool:
-    """Return False if no tag is long enough for more than `MANY_ATTRIBUTES` attributes."""
-    at, longest = 0, len(' a=""') * MANY_ATTRIBUTES
-    while at + longest < len(text):
-        # A value cannot contain "<": step to the last tag that begins within this distance.
-        at = text.rfind(b"<", at + 1, at + 1 + longest)
-        if at < 0:
-            return True
-    return False
 
 
 def _is_usable(plan: ElementPlan, values: Fields) -> bool:
