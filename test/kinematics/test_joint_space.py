@@ -15,10 +15,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from support.moveit_cases import moveit_case
 
 from robot_semantics import JointSpace, RobotModel, UnknownNameError
 from robot_semantics.base.errors import ArrayError
+from robot_semantics.kinematics.motions import PositionBlend
+from robot_semantics.model.joint_types import MOTION, JointType
 from robot_semantics.model.loading import robot_from_text
 
 URDF = """
@@ -214,3 +217,15 @@ def test_two_joints_of_one_name_keep_their_own_places() -> None:
     assert [space.positions_of(joint) for joint in space.joints][:2] == [slice(0, 3), slice(3, 4)]
     assert space.joint_positions["turn"] == slice(3, 4)
     np.testing.assert_allclose(space.neutral()[:4], [0, 0, 0, 1])
+
+
+def test_between_two_rows_rotations_and_angles_go_the_short_way_around() -> None:
+    blend = PositionBlend([MOTION[kind] for kind in (JointType.PRISMATIC, JointType.FLOATING, JointType.CONTINUOUS)])
+    quats = Rotation.from_rotvec([[0.0, 0.0, 0.2], [0.0, 0.0, 1.4]]).as_quat()
+    low, high = (np.array([[at, at, 2.0 * at, 0.0, *quats[at], 6.0 * at + 0.1]]) for at in (0, 1))
+    middle = Rotation.from_rotvec([0.0, 0.0, 0.8]).as_quat()
+    angle = 0.1 + 0.5 * (6.0 - 2.0 * np.pi)
+    for sign in (1.0, -1.0):
+        high[0, 4:8] *= sign
+        found = blend(low, high, np.array([[0.5]]))
+        np.testing.assert_allclose(found, [[0.5, 0.5, 1.0, 0.0, *middle, angle]], atol=1e-12)
