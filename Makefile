@@ -98,11 +98,12 @@ bench: setup
 	$(VENV)/python -m benchmark
 
 # 200 kills of each kind: of a node, of the server of the studio, of a language server; and of the writers of files.
-# Publishers with different clocks for 40 s; in the tests, they send for 5 s.
+# Publishers with different clocks for 40 s; in the tests, they send for 5 s. Ten times as many random worlds and changes.
 soak: setup
 	HANG_S=4000 KILLS=200 $(PYTEST) -q test/lsp/test_kills.py test/viewer/test_studio_kills.py \
 		test/usdf/test_killed_writers.py test/ros/test_snapshots.py::test_a_node_that_is_killed_before_any_file_operation_loses_and_leaves_nothing
 	LONGER=8 $(VENV)/pytest -q -n 0 --timeout 900 test/ros/test_two_clocks.py
+	LONGER=10 $(PYTEST) -q --timeout 900 test/usdf/test_round_trip.py test/comparison/test_planted_differences.py test/test_one_state.py
 	$(VENV)/python -m benchmark.soak
 
 # In an environment of its own, so that no test depends on it.

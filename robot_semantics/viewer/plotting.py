@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, MissingExtraError, UnknownNameError
@@ -244,7 +245,7 @@ def _draw_path(part: SubFigure, data: PlotData, model: ModelSeries) -> None:
 
 
 def _draw_joints(part: SubFigure, data: PlotData, rows: Sequence[tuple[ModelSeries, str]], *, several: bool) -> None:
-    axes = part.subplots(len(rows), 2, sharex=True, squeeze=False)
+    axes = part.subplots(len(rows), 2, squeeze=False)
     seconds = _seconds(data.series)
     for (left, right), (model, name) in zip(axes, rows, strict=True):
         joint = _joint_of(name)
@@ -263,10 +264,26 @@ def _draw_joints(part: SubFigure, data: PlotData, rows: Sequence[tuple[ModelSeri
             axis.grid(visible=True, linewidth=0.3)
             _widen(axis)
         left.set_ylabel(full if several else label, rotation=0, ha="right", va="center")
+    _share_times(axes)
     axes[0][0].set_title("position [rad, m]; dashed: limits, grey: gaps")
     axes[0][1].set_title("velocity [rad/s, m/s]")
     for axis in axes[-1]:
         axis.set_xlabel("time [s]")
+
+
+def _share_times(axes: npt.NDArray[Any]) -> None:
+    """Give all (n, 2) axes the same range of times, and only the last row its numbers.
+
+    Axes that matplotlib shares would each update all others: the time would be quadratic in the number of joints.
+    """
+    low, high = min(axis.dataLim.x0 for axis in axes.flat), max(axis.dataLim.x1 for axis in axes.flat)
+    if low <= high:
+        for axis in axes.flat:
+            axis.dataLim.intervalx = (low, high)
+            axis.autoscale_view(scaley=False)
+    for axis in axes[:-1].flat:
+        axis.tick_params(axis="x", labelbottom=False)
+        axis.xaxis.get_offset_text().set_visible(False)
 
 
 def _widen(axis: Axes, *, horizontal: bool = False) -> None:

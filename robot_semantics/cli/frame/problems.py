@@ -19,6 +19,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path, PurePath, PureWindowsPath
 from typing import Any, NamedTuple, TypedDict
 from urllib.parse import quote
@@ -188,11 +189,17 @@ def _read_settings(path: Path) -> Any:
     text = ""
     try:
         text = path.read_text(encoding="utf-8")
-        return toml.loads(text)
+        return _parsed(toml.loads, text)
     except (OSError, UnicodeDecodeError, toml.TOMLDecodeError) as error:
         if path.name == PROJECT_FILE and "tool.robot_semantics" not in text:
             return {}
         raise UsageError(f"{path}: cannot be read: {error}") from None
+
+
+@lru_cache(maxsize=4)
+def _parsed(parse: Callable[[str], Any], text: str) -> Any:
+    """Return the content of a TOML file; a command reads the settings several times."""
+    return parse(text)
 
 
 _COLOUR = {Severity.ERROR: "\033[1;31m", Severity.WARNING: "\033[1;33m", Severity.NOTE: "\033[1;36m"}
