@@ -271,7 +271,7 @@ def _draw_joints(part: SubFigure, data: PlotData, rows: Sequence[tuple[ModelSeri
         axis.set_xlabel("time [s]")
 
 
-def _share_times(axes: npt.NDArray[Any]) -> None:
+def _share_times(axes: npt.NDArray[np.object_]) -> None:
     """Give all (n, 2) axes the same range of times, and only the last row its numbers.
 
     Axes that matplotlib shares would each update all others: the time would be quadratic in the number of joints.

@@ -197,7 +197,7 @@ def _read_settings(path: Path) -> Any:
 
 
 @lru_cache(maxsize=4)
-def _parsed(parse: Callable[[str], Any], text: str) -> Any:
+def _parsed(parse: Callable[[str], object], text: str) -> object:
     """Return the content of a TOML file; a command reads the settings several times."""
     return parse(text)
 
