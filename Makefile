@@ -20,13 +20,9 @@ unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
 export PATH := $(CURDIR)/$(VENV):$(PATH)
 
-# Tests start nodes, browsers and clusters, three files at a time. A test that fails runs once more, alone: what fails
-# again is a defect, what passes only then needs a test that does not depend on the machine's load.
-PYTEST := $(VENV)/pytest -n 3 --dist loadfile --no-loadscope-reorder
-define pytest
-$(PYTEST) --max-worker-restart 1 $(1) || { [ $$? = 1 ] && echo "make: the failed tests run once more, alone" && \
-	$(VENV)/pytest --last-failed --last-failed-no-failures none $(1); }
-endef
+# Tests start nodes, browsers and clusters, three files at a time. With CASES=N, at most N cases of each test.
+PYTEST := $(VENV)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 1 \
+	$(if $(CASES),--cases $(CASES))
 
 # Where ROS 2 has no wheels, the set-up leaves this mark; then the demo and the tests do the part without ROS.
 OFFLINE = $(wildcard $(PREFIX)/setup/offline)
@@ -38,7 +34,7 @@ help:
 	@echo "make demo-engines  one robot falls through MuJoCo and Drake"
 	@echo "make quick   sweeps and tests with an oracle, at most 4 cases of each; CASES=20 for more"
 	@echo "make test    linters, types, packages, tests"
-	@echo "make ros     the tests of the nodes alone"
+	@echo "make ros     the tests of the nodes alone; CASES=N for at most N cases of each"
 	@echo "make docs    a site of the pages and the library's reference, in build/docs"
 	@echo "make bench   benchmarks"
 	@echo "make soak    600 kills at random file operations; clocks of several computers; ten minutes of messages"
@@ -68,9 +64,8 @@ types-darwin types-win32: types-%:
 	$(VENV)/mypy --platform $* --cache-dir .mypy_cache/$* robot_semantics
 
 # For a contributor: the sweeps over all elements, states and commands, and the tests with an independent oracle. Of each
-# test at most CASES cases run, one of each kind before others; `make quick CASES=1000` runs them all. Browsers, and every
+# test at most 4 cases run, one of each kind before others; `make quick CASES=1000` runs them all. Browsers, and every
 # command once more for another system, are left to `make test`.
-CASES := 4
 QUICK := $(filter-out test/test_other_systems.py,$(wildcard test/test_*.py)) test/spec test/comparison test/xml/test_tables.py test/kinematics/test_forward.py \
 	test/kinematics/test_observe.py test/kinematics/test_loops.py test/model/test_moveit_golden.py \
 	test/model/test_urdfdom_agreement.py test/usdf/test_every_field.py test/usdf/test_conversions.py \
@@ -80,7 +75,7 @@ QUICK := $(filter-out test/test_other_systems.py,$(wildcard test/test_*.py)) tes
 	test/ros/test_rsp_parity.py test/ros/test_live_and_recorded.py
 quick: setup
 	$(VENV)/ruff check .
-	$(PYTEST) -n 2 --cases $(CASES) -m "not slow" $(filter-out $(if $(OFFLINE),test/ros/%),$(QUICK))
+	$(PYTEST) -n 2 $(if $(CASES),,--cases 4) -m "not slow" $(filter-out $(if $(OFFLINE),test/ros/%),$(QUICK))
 
 test: setup
 	@$(VENV)/python -m tools.corpus
@@ -88,10 +83,10 @@ test: setup
 	$(VENV)/ruff format --check .
 	@$(MAKE) --no-print-directory -j 2 types-linux types-darwin types-win32
 	$(if $(OFFLINE),,$(VENV)/colcon --log-base /dev/null list --base-paths . interfaces)
-	$(call pytest,$(if $(OFFLINE),$(OF_ROS)))
+	$(PYTEST) $(if $(OFFLINE),$(OF_ROS))
 
 ros: setup
-	$(call pytest,test/ros)
+	$(PYTEST) test/ros
 
 bench: setup
 	@$(VENV)/python -m tools.corpus
