@@ -156,12 +156,12 @@ def test_names_and_order_do_not_choose_the_branch(kind: str) -> None:
                 solutions(robot.texts(shuffled, order, swap=True), shuffled, driven)
             continue
         closed_ones += int(closed.sum())
-        for names, texts in (
+        one_change = (
             (plain, robot.texts(plain, swap=True)),
             (plain, robot.texts(plain, order)),
             (shuffled, robot.texts(shuffled)),
-            (shuffled, robot.texts(shuffled, order, swap=True)),
-        ):
+        )
+        for names, texts in (one_change[seed % 3], (shuffled, robot.texts(shuffled, order, swap=True))):
             other_closed, other_q = solutions(texts, names, driven)
             np.testing.assert_array_equal(other_closed, closed, err_msg=f"seed {seed}")
             np.testing.assert_allclose(other_q[closed], q[closed], atol=1e-6, err_msg=f"seed {seed}")

@@ -13,8 +13,6 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +20,7 @@ import pytest
 from support.editor import Editor
 from support.killed_writers import content
 from support.processes import descendants
+from support.templates import start_module
 
 from robot_semantics.examples import example
 
@@ -79,24 +78,25 @@ def test_a_killed_server_loses_and_leaves_nothing(tmp_path: Path, monkeypatch: p
     before, messages = content(folder), session(folder)
     environment = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(sys.path),
         "KILLED_IN": str(folder),
         "KILLED_READS": "1",
         "KILLED_MODULE": "robot_semantics.cli.main",
         "TMPDIR": str(scratch),
     }
-    command = [sys.executable, "-m", "support.killed_writers", "lsp", "--stdio"]
     for _ in range(KILLS):
         environment["KILLED_BEFORE"] = str(rng.randrange(1, 60))
-        server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment)
-        assert server.stdin is not None
-        with suppress(BrokenPipeError):
+        source, end = os.pipe()
+        program = ("support.killed_writers", ["lsp", "--stdio"])
+        with open(os.devnull, "wb") as output:
+            server = start_module(*program, environment, output.fileno(), "robot_semantics.lsp.server", source=source)
+        os.close(source)
+        with suppress(BrokenPipeError), os.fdopen(end, "wb") as pipe:
             for message in messages:
-                server.stdin.write(message)
-                server.stdin.flush()
+                pipe.write(message)
+                pipe.flush()
+            # An editor keeps its end open.
+            assert server.wait(60) == -signal.SIGKILL
         assert server.wait(60) == -signal.SIGKILL
-        with suppress(BrokenPipeError):
-            server.stdin.close()
         assert content(folder) == before
         # The process that expands a xacro ends with the server.
         while expanding := [child for child in descendants(os.getpid()) if is_expanding(child)]:

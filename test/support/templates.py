@@ -118,7 +118,13 @@ class Template:
             )
 
     def start(
-        self, module: str, arguments: Sequence[str], environment: Mapping[str, str], output: int, load: str
+        self,
+        module: str,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        output: int,
+        load: str,
+        source: int = subprocess.DEVNULL,
     ) -> Copy:
         """Start a copy that runs a module as ``python -m`` does.
 
@@ -128,11 +134,13 @@ class Template:
             environment: of the copy.
             output: a file descriptor for its output and its errors.
             load: a module to be imported before, in this copy and all later ones.
+            source: a file descriptor for its input.
         """
         request = [module, list(arguments), dict(environment), os.fspath(Path.cwd()), load]
         # The process between the template and its copy ends: the copy becomes a child of this process.
         with self._lock, adopting():
-            socket.send_fds(self._socket, [json.dumps(request).encode()], [output])
+            descriptors = [output] if source == subprocess.DEVNULL else [output, source]
+            socket.send_fds(self._socket, [json.dumps(request).encode()], descriptors)
             answer = self._socket.recv(100)
         assert answer, f"the template of the processes ended with exit code {self._process.wait()}"
         return Copy(int(answer))
@@ -151,6 +159,7 @@ def start_module(
     output: int,
     load: str,
     *,
+    source: int = subprocess.DEVNULL,
     fresh: bool = False,
 ) -> Copy | subprocess.Popen[str]:
     """Start ``python -m MODULE ARGUMENTS``.
@@ -160,9 +169,9 @@ def start_module(
     """
     environment = {**environment, **UNBUFFERED}
     if not fresh and of_python(environment) == of_python(template().environment):
-        return template().start(module, arguments, environment, output, load)
+        return template().start(module, arguments, environment, output, load, source)
     command = [sys.executable, "-m", module, *arguments]
-    return subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(command, env=environment, stdin=source, stdout=output, stderr=subprocess.STDOUT, text=True)
 
 
 def fork() -> int:
@@ -172,10 +181,10 @@ def fork() -> int:
         return os.fork()
 
 
-def serve(requests: socket.socket) -> tuple[str, list[str], dict[str, str], str, int]:
+def serve(requests: socket.socket) -> tuple[str, list[str], dict[str, str], str, list[int]]:
     """Make copies until no more are wanted; return only in a copy, with the module and what else it needs."""
     while True:
-        text, descriptors, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 1)
+        text, descriptors, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 2)
         if not text:
             sys.exit(0)
         module, arguments, environment, folder, load = json.loads(text)
@@ -191,9 +200,10 @@ def serve(requests: socket.socket) -> tuple[str, list[str], dict[str, str], str,
             for end in (reading, writing):
                 os.close(end)
             requests.close()
-            return module, arguments, environment, folder, descriptors[0]
+            return module, arguments, environment, folder, descriptors
         os.close(writing)
-        os.close(descriptors[0])
+        for descriptor in descriptors:
+            os.close(descriptor)
         os.waitpid(between, 0)
         requests.send(os.read(reading, 100))
         os.close(reading)
@@ -204,7 +214,7 @@ def main() -> None:
     sys.path[0] = os.fspath(TESTS)
     # Ctrl-C in a terminal reaches all processes; this one ends with its parent.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    module, arguments, environment, folder, output = serve(socket.socket(fileno=int(sys.argv[1])))
+    module, arguments, environment, folder, (output, *sources) = serve(socket.socket(fileno=int(sys.argv[1])))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, name in ((1, "stdout"), (2, "stderr")):
         os.dup2(output, number)
@@ -215,7 +225,10 @@ def main() -> None:
         )
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
-    os.close(output)
+    for source in sources:
+        os.dup2(source, 0)
+    for descriptor in (output, *sources):
+        os.close(descriptor)
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)

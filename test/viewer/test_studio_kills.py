@@ -71,7 +71,6 @@ def test_a_page_whose_server_is_killed_while_it_saves_loses_and_leaves_nothing(
 ) -> None:
     path = tmp_path / "r.srdf"
     path.write_bytes(example("rover_arm.srdf").read_bytes())
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     monkeypatch.setenv("KILLED_IN", str(tmp_path))
     monkeypatch.setenv("KILLED_MODULE", "robot_semantics.cli.main")
     for number in range(KILLS):
