@@ -87,7 +87,7 @@ def test_a_killed_server_loses_and_leaves_nothing(tmp_path: Path, monkeypatch: p
         environment["KILLED_BEFORE"] = str(rng.randrange(1, 60))
         source, end = os.pipe()
         program = ("support.killed_writers", ["lsp", "--stdio"])
-        with open(os.devnull, "wb") as output:
+        with Path(os.devnull).open("wb") as output:
             server = start_module(*program, environment, output.fileno(), "robot_semantics.lsp.server", source=source)
         os.close(source)
         with suppress(BrokenPipeError), os.fdopen(end, "wb") as pipe:
