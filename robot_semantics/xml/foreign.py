@@ -160,12 +160,24 @@ def element_entry(node: etree._Element, own_namespace: str) -> str:
         scope = node.nsmap
         prefixes = [prefix for prefix in named if scope.get(prefix, own_namespace) != own_namespace]
     if not prefixes:
-        # A copy has only the declarations that it uses in its scope.
-        node = copy.deepcopy(node)
+        node = _alone(node)
     text = etree.tostring(
         node, method="c14n", exclusive=True, with_comments=True, with_tail=False, inclusive_ns_prefixes=prefixes
     )
     return text.decode()
+
+
+def _alone(node: etree._Element) -> etree._Element:
+    """Return a copy of an element that has only the declarations that it uses in its scope."""
+    if len(node) or node.prefix == "xml" or any(name[0] == "{" for name in map(str, node.attrib)):
+        # For each name, lxml searches all declarations around the element: a thousand take long.
+        return copy.deepcopy(node)
+    namespace = etree.QName(node).namespace
+    copied = etree.Element(node.tag, nsmap={node.prefix: namespace} if namespace else None)
+    copied.text = node.text
+    for name, value in node.attrib.items():
+        copied.set(name, value)
+    return copied
 
 
 def _values(part: etree._Element) -> list[str]:

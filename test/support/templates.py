@@ -36,7 +36,8 @@ from typing import IO, cast
 PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER = 36, 37
 OF_PYTHON = ("PYTHON", "LD_", "LC_", "LANG", "_ROS_WHEELS", "AMENT_", "OMP_", "OPENBLAS_", "COVERAGE_", "NICEGUI_")
 """Beginnings of the names of variables that Python and libraries read only when they are loaded."""
-UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
+TOLD_AT_ONCE = {"PYTHONUNBUFFERED": "1", "PYTHONFAULTHANDLER": "1"}
+"""Output is not buffered, and a process that is ended by a fault says where it was."""
 TESTS = Path(__file__).parents[1]
 REQUEST_BYTES = 1 << 20
 
@@ -146,10 +147,13 @@ class Template:
         return Copy(int(answer))
 
 
-@lru_cache(maxsize=1)
-def template() -> Template:
-    """Return the template of this process."""
-    return Template({**os.environ, **UNBUFFERED})
+@lru_cache(maxsize=2)
+def template(of_ros: bool) -> Template:
+    """Return the template of this process for programs with ROS, or for those without.
+
+    A copy has no libraries of ROS that its program would not load.
+    """
+    return Template({**os.environ, **TOLD_AT_ONCE})
 
 
 def start_module(
@@ -167,9 +171,11 @@ def start_module(
     The process is a copy of the template, but not with `fresh`, or where variables of Python itself differ. Its output
     is not buffered.
     """
-    environment = {**environment, **UNBUFFERED}
-    if not fresh and of_python(environment) == of_python(template().environment):
-        return template().start(module, arguments, environment, output, load, source)
+    environment = {**environment, **TOLD_AT_ONCE}
+    if not fresh:
+        begun = template(load.startswith("robot_semantics.ros."))
+        if of_python(environment) == of_python(begun.environment):
+            return begun.start(module, arguments, environment, output, load, source)
     command = [sys.executable, "-m", module, *arguments]
     return subprocess.Popen(command, env=environment, stdin=source, stdout=output, stderr=subprocess.STDOUT, text=True)
 

@@ -94,7 +94,7 @@ def served() -> Iterator[Served]:
     files = [str(example(f"rover_arm.{kind}")) for kind in ("urdf", "srdf")]
     found = Served("-m", "robot_semantics.cli.main", "view", *files, "--no-browser")
     yield found
-    assert found.end() == 130
+    assert found.end() == 130, found.rest()
 
 
 def test_it_listens_on_the_loopback_interface_only(served: Served) -> None:
