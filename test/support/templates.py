@@ -151,7 +151,7 @@ class Template:
 def template(of_ros: bool) -> Template:
     """Return the template of this process for programs with ROS, or for those without.
 
-    A copy has no libraries of ROS that its program would not load.
+    At its end, LTTng, a library of ROS, stops a thread that a copy does not have: a segmentation fault, sometimes.
     """
     return Template({**os.environ, **TOLD_AT_ONCE})
 
