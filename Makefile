@@ -20,9 +20,14 @@ unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
 export PATH := $(CURDIR)/$(VENV):$(PATH)
 
-# Tests start nodes, browsers and clusters, three files at a time. With CASES=N, at most N cases of each test.
-PYTEST := $(VENV)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 1 \
-	$(if $(CASES),--cases $(CASES))
+# Tests start nodes, browsers and clusters, three files at a time. A test that fails runs once more, alone: what fails
+# again is a defect, what passes only then needs a test that does not depend on the machine's load. With CASES=N, at most
+# N cases of each test run.
+PYTEST := $(VENV)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 1 $(if $(CASES),--cases $(CASES))
+define pytest
+$(PYTEST) $(1) || { [ $$? = 1 ] && echo "make: the failed tests run once more, alone" && \
+	$(VENV)/pytest --last-failed --last-failed-no-failures none $(1); }
+endef
 
 # Where ROS 2 has no wheels, the set-up leaves this mark; then the demo and the tests do the part without ROS.
 OFFLINE = $(wildcard $(PREFIX)/setup/offline)
@@ -83,10 +88,10 @@ test: setup
 	$(VENV)/ruff format --check .
 	@$(MAKE) --no-print-directory -j 2 types-linux types-darwin types-win32
 	$(if $(OFFLINE),,$(VENV)/colcon --log-base /dev/null list --base-paths . interfaces)
-	$(PYTEST) $(if $(OFFLINE),$(OF_ROS))
+	$(call pytest,$(if $(OFFLINE),$(OF_ROS)))
 
 ros: setup
-	$(PYTEST) test/ros
+	$(call pytest,test/ros)
 
 bench: setup
 	@$(VENV)/python -m tools.corpus

@@ -219,6 +219,9 @@ def test_robots_with_the_same_frames_on_topics_of_their_own_each_stand_where_the
     for process in RUNNING[:]:
         process.stop()
     remaps, box = REMAPS[case]
+    for name in remaps:
+        gone = partial(client.node.count_publishers, f"/{name}/robot_description")
+        client.until(lambda gone=gone: not gone(), "the former robots to go")  # type: ignore[misc]  # bound at once
     for name, (moving, static) in remaps.items():
         remapped = ["-r", f"__ns:=/{name}", "-r", f"/tf:={moving}", "-r", f"/tf_static:={static}"]
         start(**PARAMETERS | {"frame_prefix": ""}, ros_args=remapped)

@@ -421,18 +421,17 @@ class PublishedRobots:
     def _spaces(self, *, asked_needed: bool) -> list[str]:
         """Return the namespaces with robot descriptions, after the announced descriptions have arrived.
 
-        The search ends when no new topic is found and no new description arrives for `PATIENCE_S`: on a busy machine
-        nodes are found one after the other. With `asked_needed` it ends after `NODE_PATIENCE_S` if no description is
-        the asked node's. An announced description that does not arrive is left
+        The search ends when no new description arrives for `PATIENCE_S`. With `asked_needed` it ends after
+        `NODE_PATIENCE_S` if no description is the asked node's. An announced description that does not arrive is left
         out after the timeout.
         """
         end = time.monotonic() + self._timeout_s
         news_s, known_count = end, 0
         while True:
-            topic_count = self._subscribe_to_descriptions()
+            self._subscribe_to_descriptions()
             self._executor.spin_once(timeout_sec=0.05)
             namespaces = sorted(space for space, texts in self._texts.items() if URDF in texts)
-            now_s, news = time.monotonic(), topic_count + sum(map(len, self._texts.values()))
+            now_s, news = time.monotonic(), len(self._described) + sum(map(len, self._texts.values()))
             if namespaces and news > known_count:
                 news_s, known_count = now_s, news
             has_asked = not asked_needed or any(map(self._is_of_node, namespaces))
@@ -456,15 +455,12 @@ class PublishedRobots:
         published = {topic for topic in self._described if self._node.count_publishers(topic)}
         return {topic.removesuffix(f"/{URDF}") for topic in published if topic.endswith(f"/{URDF}")}
 
-    def _subscribe_to_descriptions(self) -> int:
-        """Subscribe to each topic with descriptions that is found; return the number of all topics."""
-        topics = self._node.get_topic_names_and_types()
-        for topic, types in topics:
+    def _subscribe_to_descriptions(self) -> None:
+        for topic, types in self._node.get_topic_names_and_types():
             space, _, kind = topic.rpartition("/")
             if kind in (URDF, SRDF) and topic not in self._described and "std_msgs/msg/String" in types:
                 self._described.add(topic)
                 self._node.create_subscription(String, topic, self._taker(space, kind), qos.fresh(qos.LATCHED))
-        return len(topics)
 
     def _taker(self, space: str, kind: str) -> Callable[[String], None]:
         return lambda message: self._texts.setdefault(space, {}).update({kind: message.data})
