@@ -296,6 +296,24 @@ def _enter(
         stack.append((name, lambda: next(following, None)))
 
 
+def whole_text(content: bytes, kind: str) -> bytes:
+    """Return the content of a mesh file in a form that trimesh reads wholly; texts alone are checked and changed.
+
+    Raises:
+        ValueError: trimesh would read the text in part: it has more or fewer lines than it states, or a line does not
+            have the stated numbers.
+    """
+    if kind == "obj":
+        return _plain_obj(content)
+    if kind == "off":
+        return _plain_off(content)
+    if kind == "stl":
+        _require_all_of_stl(content)
+    elif kind == "ply" and b"ascii" in content[:100].lower():
+        _require_all_of_ply(content)
+    return content
+
+
 _OBJ_MARGIN = re.compile(rb"(?m)^ +")
 _OBJ_SHORT = re.compile(rb"(?m)^[vf] (?! *[^ \r\n]+ +[^ \r\n]+ +[^ \r\n])[^\r\n]*")
 _OBJ_ZERO = re.compile(rb"(?m)^f(?: [^\r\n]*)? \+?0+(?=[/ \r\n]|$)[^\r\n]*")
@@ -305,7 +323,7 @@ _OBJ_KINDS = (b"v", b"vt", b"vn")
 """Lists that a corner of a face names, in this order: positions, texture coordinates, normals."""
 
 
-def plain_obj(content: bytes) -> bytes:
+def _plain_obj(content: bytes) -> bytes:
     """Return an OBJ file in the form that trimesh reads wholly: one line each, without tabs, indices from the start.
 
     Raises:
@@ -345,7 +363,7 @@ def _from_the_start(corner: bytes, counts: Mapping[bytes, int]) -> bytes:
     return b"/".join(indices)
 
 
-def plain_off(content: bytes) -> bytes:
+def _plain_off(content: bytes) -> bytes:
     """Return an OFF file without comments and empty lines; trimesh reads some lines twice if there are comments.
 
     Raises:
@@ -361,21 +379,13 @@ def plain_off(content: bytes) -> bytes:
     return b"\n".join((b"OFF", *map(b" ".join, (counts, *rows))))
 
 
-def require_all_triangles(content: bytes, kind: str) -> None:
-    """Check that trimesh reads all lines of a PLY or STL text: it stops where the stated numbers of lines end.
-
-    Raises:
-        ValueError: there are more or fewer lines than the file states, or a line does not have the stated numbers.
-    """
-    if kind == "ply" and b"ascii" in content[:100].lower():
-        _require_all_of_ply(content)
-    elif kind == "stl":
-        facets, solids, ends = (
-            len(re.findall(rb"(?mi)^\s*" + word + rb"\b", content)) for word in (rb"endfacet", rb"solid", rb"endsolid")
-        )
-        corners = len(re.findall(rb"(?mi)^\s*vertex\s", content))
-        if solids and (solids != ends or corners != 3 * facets):
-            raise ValueError("a solid or a facet has no end")
+def _require_all_of_stl(content: bytes) -> None:
+    facets, solids, ends, corners = (
+        len(re.findall(rb"(?mi)^[ \t]*%b\b" % word, content))
+        for word in (b"endfacet", b"solid", b"endsolid", b"vertex")
+    )
+    if solids and (solids != ends or corners != 3 * facets):
+        raise ValueError("a solid or a facet has no end")
 
 
 def _require_all_of_ply(content: bytes) -> None:

@@ -32,11 +32,9 @@ from robot_semantics.model.mesh_checks import (
     bounded_files,
     check_mesh,
     gltf_undrawn,
-    plain_obj,
-    plain_off,
     read_mesh_bytes,
-    require_all_triangles,
     require_corners,
+    whole_text,
 )
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Vec3
@@ -192,9 +190,6 @@ def _binary_stl(content: bytes, path: str) -> Surface | None:
     return Surface(corners[order[new]], faces.reshape(-1, 3))
 
 
-_PLAIN = {"obj": plain_obj, "off": plain_off}
-
-
 def _meshes(content: bytes, path: str, kind: str, files: FilePathResolver, undrawn: list[str]) -> list[trimesh.Trimesh]:
     """Return the meshes of a file, in the axes of its scene; `undrawn` takes what is left out.
 
@@ -208,9 +203,7 @@ def _meshes(content: bytes, path: str, kind: str, files: FilePathResolver, undra
     if kind in ("dae", "zae"):
         parsed = _read_collada(read, content, path, undrawn)
     else:
-        require_all_triangles(content, kind)
-        plain = _PLAIN.get(kind)
-        parsed = read(io.BytesIO(content if plain is None else plain(content)))
+        parsed = read(io.BytesIO(whole_text(content, kind)))
     for part in parsed["geometry"].values() if "geometry" in parsed else [parsed]:
         # Corners that are not finite would be dropped.
         part["process"] = False
@@ -227,7 +220,7 @@ def _meshes(content: bytes, path: str, kind: str, files: FilePathResolver, undra
 
 
 _NOT_A_NUMBER = re.compile(rb"(?i)(?<![\w.])[-+]?nan")
-_NEGATIVE_INDEX = re.compile(rb"<(?:\w+:)?p\b[^>]*>[^<]*-")
+_NEGATIVE_INDEX = re.compile(rb"<(?:\w+:)?p\b[^<>]*>[^<]*-")
 _MATERIALS = ("bind_material", "library_materials", "library_effects", "library_images")
 _SCENERY = ("library_animations", "library_cameras", "library_lights", "instance_camera", "instance_light")
 """Parts of a COLLADA file without geometry."""

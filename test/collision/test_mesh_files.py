@@ -267,6 +267,7 @@ SAME = [
     ("ply", "3 1 2 3\n", "3 1 2 3\n\n"),
     ("ply", "end_header", "property uchar red\nend_header"),
     ("stl", "solid", "SOLID"),
+    ("stl", "vertex", "\n \t vertex"),
     ("stl", "solid a", "solid of a facet"),
 ]
 
