@@ -25,7 +25,7 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics import Diagnostics, RobotSemanticsError
 from robot_semantics.examples import example
-from robot_semantics.ros.tools.live_view import PATIENCE_S, PublishedRobots, joint_positions
+from robot_semantics.ros.tools.live_view import ANNOUNCED_AGAIN_S, PublishedRobots, joint_positions
 from robot_semantics.viewer.scene import link_poses
 
 pytestmark = pytest.mark.ros
@@ -258,7 +258,7 @@ def test_a_robot_that_is_announced_is_waited_for(client: Client, monkeypatch: py
         found = pool.submit(PublishedRobots, "/robot_semantics", 60.0, (), Diagnostics())
         early, late = (client.publisher(String, f"{name}/robot_description", LATCHED) for name in ("early", "late"))
         early.publish(text(PARAMETERS["robot_description"]))
-        client.spin_for(3 * PATIENCE_S)
+        client.spin_for(2 * ANNOUNCED_AGAIN_S)
         assert not found.done()
         late.publish(text(PARAMETERS["robot_description"]))
         while not found.done():

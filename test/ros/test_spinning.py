@@ -49,7 +49,7 @@ def test_an_executor_that_slept_through_the_signal_ends(domain: int) -> None:
 @pytest.mark.parametrize("program", ["robot_semantics_node", "robot_semantics_lifecycle_node"])
 def test_to_be_told_twice_is_to_be_told_once(client: Client, start: Callable[..., NodeProcess], program: str) -> None:
     others = talkers(client)
-    node = start(robot_description='<robot name="r"><link name="base"/></robot>', program=program)
+    node = start(robot_description='<robot name="r"><link name="base"/></robot>', program=program, fresh=True)
     client.until(lambda: takes_care_of_signals(node), "its handlers")
     client.until(lambda: talkers(client) - others, "the node")
     RUNNING.remove(node)

@@ -149,10 +149,7 @@ class Template:
 
 @lru_cache(maxsize=2)
 def template(of_ros: bool) -> Template:
-    """Return the template of this process for programs with ROS, or for those without.
-
-    At its end, LTTng, a library of ROS, stops a thread that a copy does not have: a segmentation fault, sometimes.
-    """
+    """Return the template of this process for programs with ROS, or for those without, which load no library of it."""
     return Template({**os.environ, **TOLD_AT_ONCE})
 
 
@@ -176,6 +173,8 @@ def start_module(
         begun = template(load.startswith("robot_semantics.ros."))
         if of_python(environment) == of_python(begun.environment):
             return begun.start(module, arguments, environment, output, load, source)
+    if module.startswith("support."):
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, (os.fspath(TESTS), environment.get("PYTHONPATH"))))
     command = [sys.executable, "-m", module, *arguments]
     return subprocess.Popen(command, env=environment, stdin=source, stdout=output, stderr=subprocess.STDOUT, text=True)
 
@@ -222,6 +221,10 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     module, arguments, environment, folder, (output, *sources) = serve(socket.socket(fileno=int(sys.argv[1])))
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # After Python's own end, without that of libraries that were loaded before: LTTng, a library of ROS, cancels a
+    # thread that a copy does not have, which is a segmentation fault.
+    library = ctypes.CDLL(None)
+    library.on_exit(library._exit, None)
     for number, name in ((1, "stdout"), (2, "stderr")):
         os.dup2(output, number)
         # As Python makes it: whether the file can be sought in is asked only here.

@@ -167,7 +167,10 @@ _NO_TREE = TfTree(frozenset())
 THIS_CENTURY_NS = 978_307_200 * 1_000_000_000
 
 PATIENCE_S = 1.0
-"""How long SRDFs and robots may come after each other, and a node may take to answer before it is asked again [s]."""
+"""How long a node may take to answer before it is asked again [s]."""
+
+ANNOUNCED_AGAIN_S = 3.5
+"""How long SRDFs and robots may come after each other: if an announcement is lost, DDS repeats it after 3 s [s]."""
 
 NODE_PATIENCE_S = 10.0
 """How long sliders wait for a description of their node after all others, which discovery may find earlier [s]."""
@@ -234,6 +237,7 @@ class PublishedRobots:
         self._number, self._stamp_ns = 0, 0
         self._link_names: frozenset[str] = frozenset()
         self._texts: dict[str, dict[str, str]] = {}
+        self._topics: set[str] = set()
         self._described: set[str] = set()
         self._commands: dict[str, Publisher] = {}
         self._sliders: dict[str, JointSliders] = {}
@@ -421,9 +425,9 @@ class PublishedRobots:
     def _spaces(self, *, asked_needed: bool) -> list[str]:
         """Return the namespaces with robot descriptions, after the announced descriptions have arrived.
 
-        The search ends when no new description arrives for `PATIENCE_S`. With `asked_needed` it ends after
-        `NODE_PATIENCE_S` if no description is the asked node's. An announced description that does not arrive is left
-        out after the timeout.
+        The search ends when no new topic and no new description arrives for `ANNOUNCED_AGAIN_S`. With `asked_needed` it
+        ends after `NODE_PATIENCE_S` if no description is the asked node's. An announced description that does not
+        arrive is left out after the timeout.
         """
         end = time.monotonic() + self._timeout_s
         news_s, known_count = end, 0
@@ -431,11 +435,11 @@ class PublishedRobots:
             self._subscribe_to_descriptions()
             self._executor.spin_once(timeout_sec=0.05)
             namespaces = sorted(space for space, texts in self._texts.items() if URDF in texts)
-            now_s, news = time.monotonic(), len(self._described) + sum(map(len, self._texts.values()))
+            now_s, news = time.monotonic(), len(self._topics) + sum(map(len, self._texts.values()))
             if namespaces and news > known_count:
                 news_s, known_count = now_s, news
             has_asked = not asked_needed or any(map(self._is_of_node, namespaces))
-            patience_s = PATIENCE_S if has_asked else NODE_PATIENCE_S
+            patience_s = ANNOUNCED_AGAIN_S if has_asked else NODE_PATIENCE_S
             is_complete = (has_asked and self._is_whole(namespaces)) or (
                 now_s - news_s > patience_s and self._announced() <= set(namespaces)
             )
@@ -457,6 +461,7 @@ class PublishedRobots:
 
     def _subscribe_to_descriptions(self) -> None:
         for topic, types in self._node.get_topic_names_and_types():
+            self._topics.add(topic)
             space, _, kind = topic.rpartition("/")
             if kind in (URDF, SRDF) and topic not in self._described and "std_msgs/msg/String" in types:
                 self._described.add(topic)
@@ -654,13 +659,12 @@ def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, flo
     """Return the joint positions of a running robot from TF [rad, m], by variable, for joints with transforms.
 
     Args:
-        timeout_s: how long to wait [s].
+        timeout_s: how long to wait for its description, and then for its joints [s].
         robot: its name in the description; None if only one robot runs.
 
     Raises:
         RobotSemanticsError: no such robot publishes a joint within `timeout_s`, or several robots could be meant.
     """
-    end = time.monotonic() + timeout_s
     with PublishedRobots("", timeout_s, (), Diagnostics(), kinds=()) as live:
         named = [item for item in live.robots if item.actor.model.name == robot] or live.robots
         if len(named) > 1:
@@ -668,7 +672,7 @@ def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, flo
         (follower,) = named
         space = follower.actor.kinematics.space
         variable_names = {name for joint in space.joints if not joint.virtual for name in joint.variable_names}
-        seen = -1
+        seen, end = -1, time.monotonic() + timeout_s
         while time.monotonic() < end:
             news = live.wait(seen, 0.2)
             if not live.is_up:
