@@ -129,18 +129,16 @@ class Memory(threading.Thread):
         self.samples: list[list[float]] = []
 
     def run(self) -> None:
-        """Note it until `halves` is called."""
+        """Note it until `most` is called."""
         while not self._ended.wait(0.5):
             pages = [int(Path(f"/proc/{process}/statm").read_text().split()[1]) for process in self._processes]
             self.samples.append([page * os.sysconf("SC_PAGE_SIZE") / 1e6 for page in pages])
 
-    def halves(self) -> tuple[float, float]:
-        """End; return the most that a process had in each half of the time [MB]."""
+    def most(self) -> float:
+        """End; return the most that a process had [MB]."""
         self._ended.set()
         self.join()
-        middle = len(self.samples) // 2
-        most = [max(map(max, half), default=0.0) for half in (self.samples[:middle], self.samples[middle:])]
-        return most[0], most[1]
+        return max(map(max, self.samples), default=0.0)
 
 
 def cluster(folder: Path, gigabytes: float) -> None:
@@ -158,13 +156,15 @@ def cluster(folder: Path, gigabytes: float) -> None:
         n_workers=PROCESSES, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
     ) as local:
         address = str(local.scheduler_address)
-        # The files are in memory, and the workers have their imports.
+        # Before the measurement, the workers import their modules.
         fleet(bags, folder / "first", "--dask", address)
         one = fleet(bags, folder / "one")
-        memory = Memory([worker.pid for worker in local.workers.values()])
-        memory.start()
-        many = fleet(bags, folder / "many", "--dask", address)
-        halves = memory.halves()
+        many, most = 0.0, list[float]()
+        for name in ("many", "again"):
+            memory = Memory([worker.pid for worker in local.workers.values()])
+            memory.start()
+            many = fleet(bags, folder / name, "--dask", address)
+            most.append(memory.most())
         victim = next(iter(local.workers.values())).pid
         kill = threading.Timer(many / 2.0, os.kill, (victim, signal.SIGKILL))
         kill.start()
@@ -173,9 +173,7 @@ def cluster(folder: Path, gigabytes: float) -> None:
     assert same_files(folder / "one", folder / "many")
     assert same_files(folder / "one", folder / "killed")
     print(f"one process {one:.1f} s; {PROCESSES} Dask workers {many:.1f} s, {one / many:.2f} x, the same bytes")
-    print(
-        f"most memory of a worker: {halves[0]:.0f} MB in the first half of the time, {halves[1]:.0f} MB in the second"
-    )
+    print(f"most memory of a worker: {most[0]:.0f} MB, and when all is done once more {most[1]:.0f} MB")
     print(f"one worker killed in the middle: {killed:.1f} s, the same bytes")
 
 

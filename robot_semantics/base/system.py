@@ -196,6 +196,32 @@ def unlimit_this_process() -> None:
         limit(_RLIMIT_AS, (hard, hard))
 
 
+@contextmanager
+def reused_memory() -> Iterator[None]:
+    """Let the C library reuse freed memory in the ``with`` block, and give it back to the system at the end.
+
+    It does so by default. A Dask worker has the variable ``MALLOC_TRIM_THRESHOLD_``, with which every array above
+    128 KB is new memory from the system: the export of a bag of 834 MB took 7.5 s instead of 4.4 s. Other processes,
+    and C libraries without this setting, stay as they are.
+    """
+    import ctypes
+
+    threshold = os.environ.get("MALLOC_TRIM_THRESHOLD_", "")
+    libc = ctypes.CDLL(None) if _ON_LINUX and threshold.isdecimal() else None
+    if not hasattr(libc, "mallopt"):
+        yield
+        return
+    assert libc is not None
+    libc.mallopt(_M_MMAP_THRESHOLD, _MOST_REUSED_BYTES)
+    libc.mallopt(_M_TRIM_THRESHOLD, 2 * _MOST_REUSED_BYTES)
+    try:
+        yield
+    finally:
+        libc.mallopt(_M_MMAP_THRESHOLD, _MMAP_THRESHOLD_BYTES)
+        libc.mallopt(_M_TRIM_THRESHOLD, min(int(threshold), _LARGEST_INT))
+        libc.malloc_trim(0)
+
+
 def memory_of(number: int) -> int:
     """Return the memory that a process and the processes that it has started use [bytes]; 0 after its end."""
     import psutil
@@ -288,5 +314,9 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 _F_SETSIG, _F_SETLEASE, _F_RDLCK, _F_UNLCK = 10, 1024, 0, 2
 _RLIMIT_CPU, _RLIMIT_AS = 0, 9
 """Of <fcntl.h> and <sys/resource.h> of Linux."""
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _LARGEST_INT = -1, -3, 2**31 - 1
+"""Of <malloc.h> of glibc."""
+_MOST_REUSED_BYTES, _MMAP_THRESHOLD_BYTES = 32 << 20, 128 << 10
+"""The largest and the first size [bytes] from which glibc takes memory for an array alone, and gives it back alone."""
 _KILL = int(getattr(signal, "SIGKILL", signal.SIGTERM))
 _SIG_BLOCK, _SIG_SETMASK = getattr(signal, "SIG_BLOCK", 0), getattr(signal, "SIG_SETMASK", 2)

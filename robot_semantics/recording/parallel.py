@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
-from robot_semantics.base.system import blocked_interrupt, end_this_process_after
+from robot_semantics.base.system import blocked_interrupt, end_this_process_after, reused_memory
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -209,6 +209,11 @@ def _guarded(function: Callable[[Item], Result], item: Item) -> Result:
         _at_work.clear()
 
 
+def _guarded_on_cluster(function: Callable[[Item], Result], item: Item) -> Result:
+    with reused_memory():
+        return _guarded(function, item)
+
+
 class Dask(Workers):
     """A Dask cluster, by the address of its scheduler; its workers must see the bags at the same paths."""
 
@@ -226,7 +231,7 @@ class Dask(Workers):
         """
         waiting: deque[Any] = deque()
         for item in items:
-            waiting.append(self._client.submit(_guarded, function, item, pure=False, retries=MOST_ENDED))
+            waiting.append(self._client.submit(_guarded_on_cluster, function, item, pure=False, retries=MOST_ENDED))
             if len(waiting) >= (ahead or 2 * self.count):
                 yield self._result(waiting.popleft())
         while waiting:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import filecmp
 import os
+import platform
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -90,6 +92,34 @@ def test_a_dask_cluster_gives_what_one_process_gives(tools: Any, drive: Path) ->
         )
     assert code == 0, stderr
     _same(tools.folder / "alone", tools.folder / "cluster")
+
+
+REUSE = """
+import resource
+import numpy as np
+from robot_semantics.base.system import reused_memory
+
+def new_pages():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(100):
+        np.empty(1 << 20, np.uint8).fill(1)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+print(new_pages())
+with reused_memory():
+    print(new_pages())
+print(new_pages())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no such setting")
+def test_a_worker_of_dask_reuses_its_memory_during_the_work_and_gives_it_back_after_it() -> None:
+    # As Dask starts its workers.
+    environment = os.environ | {"MALLOC_TRIM_THRESHOLD_": "65536"}
+    output = subprocess.run([sys.executable, "-c", REUSE], env=environment, check=True, capture_output=True, text=True)
+    before, during, after = map(int, output.stdout.split())
+    assert 10 * during < before
+    assert after == pytest.approx(before, rel=0.1)
 
 
 def test_a_scheduler_that_does_not_answer_is_said(tools: Any, drive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
