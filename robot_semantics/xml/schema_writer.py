@@ -23,7 +23,8 @@ from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.xml.foreign import KeptContent, quoted_attribute
 from robot_semantics.xml.schema import BadValueError, Child, Element, Fields, FormatTable, NamedValue, ValueKind
 
-_SPECIAL = re.compile('[&<>"\t\r\n]|[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]')
+_PLAIN = re.compile("[ !#-%'-;=?-~]*")
+"""Printable ASCII without ``&<>"``, which is written as it is."""
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _INDENT = "  "
 
@@ -154,14 +155,14 @@ class _Writer:
 
     def _attribute(self, kind: ValueKind, content: object, name: str) -> str:
         text = self._written(kind, content, name)
-        return self._quoted(text, f"/@{name}") if _SPECIAL.search(text) else f'"{text}"'
+        return f'"{text}"' if _PLAIN.fullmatch(text) else self._quoted(text, f"/@{name}")
 
     def _quoted(self, text: str, where: str) -> str:
         return quoted_attribute(self._allowed(text, where))
 
     def _text(self, kind: ValueKind, content: object) -> str:
         text = self._written(kind, content, "")
-        if _SPECIAL.search(text):
+        if not _PLAIN.fullmatch(text):
             text = self._allowed(text, "")
             text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#13;")
         return text
