@@ -201,7 +201,7 @@ def reused_memory() -> Iterator[None]:
     """Let the C library reuse freed memory in the ``with`` block, and give it back to the system at the end.
 
     It does so by default. A Dask worker has the variable ``MALLOC_TRIM_THRESHOLD_``, with which every array above
-    128 KB is new memory from the system: the export of a bag of 834 MB took 7.5 s instead of 4.4 s. Other processes,
+    128 KB is new memory from the system: the export of a bag of 834 MB took 7.8 s instead of 4.9 s. Other processes,
     and C libraries without this setting, stay as they are.
     """
     import ctypes
