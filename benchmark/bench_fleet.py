@@ -156,11 +156,10 @@ def cluster(folder: Path, gigabytes: float) -> None:
         n_workers=PROCESSES, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
     ) as local:
         address = str(local.scheduler_address)
-        # Before the measurement, the workers import their modules.
-        fleet(bags, folder / "first", "--dask", address)
         one = fleet(bags, folder / "one")
         many, most = 0.0, list[float]()
-        for name in ("many", "again"):
+        # In the first round, the workers import their modules.
+        for name in ("first", "many"):
             memory = Memory([worker.pid for worker in local.workers.values()])
             memory.start()
             many = fleet(bags, folder / name, "--dask", address)

@@ -208,10 +208,9 @@ def reused_memory() -> Iterator[None]:
 
     threshold = os.environ.get("MALLOC_TRIM_THRESHOLD_", "")
     libc = ctypes.CDLL(None) if _ON_LINUX and threshold.isdecimal() else None
-    if not hasattr(libc, "mallopt"):
+    if libc is None or not hasattr(libc, "mallopt"):
         yield
         return
-    assert libc is not None
     libc.mallopt(_M_MMAP_THRESHOLD, _MOST_REUSED_BYTES)
     libc.mallopt(_M_TRIM_THRESHOLD, 2 * _MOST_REUSED_BYTES)
     try:

@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.templates import start_module
 
 TEST = """
 import os, subprocess, sys, time
@@ -35,6 +36,11 @@ def test_it():
     Path({started!r}).touch()
     time.sleep(60)
 """
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_module_of_the_tests_starts_as_a_copy_and_afresh(fresh: bool) -> None:
+    assert start_module("support.patience", [], os.environ, 2, "json", fresh=fresh).wait(60) == 0
 
 
 def sleeping(number: int) -> list[str]:

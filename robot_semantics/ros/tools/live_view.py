@@ -237,7 +237,6 @@ class PublishedRobots:
         self._number, self._stamp_ns = 0, 0
         self._link_names: frozenset[str] = frozenset()
         self._texts: dict[str, dict[str, str]] = {}
-        self._topics: set[str] = set()
         self._described: set[str] = set()
         self._commands: dict[str, Publisher] = {}
         self._sliders: dict[str, JointSliders] = {}
@@ -431,11 +430,12 @@ class PublishedRobots:
         """
         end = time.monotonic() + self._timeout_s
         news_s, known_count = end, 0
+        topics: set[str] = set()
         while True:
-            self._subscribe_to_descriptions()
+            topics |= self._subscribe_to_descriptions()
             self._executor.spin_once(timeout_sec=0.05)
             namespaces = sorted(space for space, texts in self._texts.items() if URDF in texts)
-            now_s, news = time.monotonic(), len(self._topics) + sum(map(len, self._texts.values()))
+            now_s, news = time.monotonic(), len(topics) + sum(map(len, self._texts.values()))
             if namespaces and news > known_count:
                 news_s, known_count = now_s, news
             has_asked = not asked_needed or any(map(self._is_of_node, namespaces))
@@ -459,13 +459,15 @@ class PublishedRobots:
         published = {topic for topic in self._described if self._node.count_publishers(topic)}
         return {topic.removesuffix(f"/{URDF}") for topic in published if topic.endswith(f"/{URDF}")}
 
-    def _subscribe_to_descriptions(self) -> None:
-        for topic, types in self._node.get_topic_names_and_types():
-            self._topics.add(topic)
+    def _subscribe_to_descriptions(self) -> set[str]:
+        """Subscribe to each topic with descriptions that is found; return the names of all topics."""
+        topics = self._node.get_topic_names_and_types()
+        for topic, types in topics:
             space, _, kind = topic.rpartition("/")
             if kind in (URDF, SRDF) and topic not in self._described and "std_msgs/msg/String" in types:
                 self._described.add(topic)
                 self._node.create_subscription(String, topic, self._taker(space, kind), qos.fresh(qos.LATCHED))
+        return {topic for topic, _ in topics}
 
     def _taker(self, space: str, kind: str) -> Callable[[String], None]:
         return lambda message: self._texts.setdefault(space, {}).update({kind: message.data})
