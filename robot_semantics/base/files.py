@@ -24,6 +24,7 @@ from typing import BinaryIO
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import STANDARD_INPUT as STANDARD_INPUT
+from robot_semantics.base.pattern import pattern
 
 NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)
 """Flag to refuse a symbolic link; 0 on a system without it."""
@@ -33,7 +34,7 @@ _READ_FLAGS: int = _WAITING_FLAGS | getattr(os, "O_NONBLOCK", 0)
 READ_TIMEOUT_S = 60.0
 """Longest time to read a file that another file names [s]."""
 
-_DECLARED = re.compile(r"""(\A\s*<\?xml[^>]*?encoding\s*=\s*["'])[A-Za-z0-9._-]+(["'])""")
+_DECLARED = pattern(r"""(\A\s*<\?xml[^>]*?encoding\s*=\s*["'])[A-Za-z0-9._-]+(["'])""")
 
 
 def declared_utf8(text: str) -> str:
@@ -86,7 +87,7 @@ def make_folder(folder: Path) -> None:
 
 
 _NOT_IN_NAMES = '<>:"|?*\\'
-_DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE)
+_DEVICE = pattern(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE)
 
 
 def resolved(path: str | Path) -> Path:
@@ -514,7 +515,7 @@ _SET, _LOCK = ".set", ".lck"
 """Endings of a list of files that get their names together, and of the lock of a temporary file or folder."""
 _ENDINGS = (_SET, ".tmp", _LOCK)
 _FOLDER_LOCK = ".robot_semantics.lock"
-_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")
+_TEMPORARY = pattern(r"\..+\.[0-9a-f]{8}\.tmp")
 _POLL_S = 0.01
 _PART_BYTES = 2**20
 _swept: set[Path] = set()

@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
+from robot_semantics.base.pattern import pattern
+
 if TYPE_CHECKING:
     from io import TextIOWrapper
 
@@ -33,7 +35,7 @@ _MOST_EDITS = 2
 _SHORT = 2
 """Longest word [letters] that distinguishes similar parts: l, fr."""
 
-_PARTS = re.compile(r"[^\W\d_a-z]+(?![a-z])|[^\W\d_]?[^\W\d_A-Z]+|\d+|[\W_]+")
+_PARTS = pattern(r"[^\W\d_a-z]+(?![a-z])|[^\W\d_]?[^\W\d_A-Z]+|\d+|[\W_]+")
 """Words of letters, also inside ``wheelFL``; numbers; everything between."""
 
 

@@ -24,6 +24,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import read_bounded, read_named
 from robot_semantics.base.names import shown
+from robot_semantics.base.pattern import pattern
 
 MAX_BYTES = 1 << 23
 """Largest file [bytes]."""
@@ -471,8 +472,8 @@ _BOOLEANS = {
     for word, value in ((yes, True), (no, False))
 }
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
-_INTEGER = re.compile(r"[-+]?(?:0b[01_]+|0o[0-7_]+|_*[0-9][0-9_]*|0x[0-9a-fA-F_]+)")
-_FLOAT = re.compile(
+_INTEGER = pattern(r"[-+]?(?:0b[01_]+|0o[0-7_]+|_*[0-9][0-9_]*|0x[0-9a-fA-F_]+)")
+_FLOAT = pattern(
     r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?|[0-9][0-9_]*[eE][-+]?[0-9]+|\.[0-9_]+(?:[eE][-+][0-9]+)?"
     r"|\.(?:inf|Inf|INF))|\.(?:nan|NaN|NAN)"
 )

@@ -19,6 +19,7 @@ from robot_semantics.base.diagnostic import Diagnostic, Severity, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import is_near, quoted
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.yaml_reader import MAX_BYTES, YamlNode, parse_yaml
 from robot_semantics.bringup import name_checks, ros2_controllers
 from robot_semantics.bringup.configuration import (
@@ -323,7 +324,7 @@ JOINT_LIMIT_RULES: tuple[Rule, ...] = (
 
 
 SOLVER_DOUBLES = ("kinematics_solver_search_resolution", "kinematics_solver_timeout")
-_OF_CHAINS = re.compile(r"kdl|trac|lma|ikfast|srv", re.IGNORECASE)
+_OF_CHAINS = pattern(r"kdl|trac|lma|ikfast|srv", re.IGNORECASE)
 """Names of the solvers that only accept a chain."""
 
 CARTESIAN = ("max_trans_vel", "max_trans_acc", "max_trans_dec", "max_rot_vel")
@@ -403,8 +404,8 @@ RULES: tuple[Rule, ...] = (
     *ros2_controllers.RULES,
     *OTHER_SECTION_RULES,
 )
-_LINE = re.compile(rb"[^\r\n]+")
-_TEMPLATE = re.compile(rb"\{\{|\{%|\$\{")
+_LINE = pattern(rb"[^\r\n]+")
+_TEMPLATE = pattern(rb"\{\{|\{%|\$\{")
 
 
 class YamlText(NamedTuple):

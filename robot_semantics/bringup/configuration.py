@@ -14,12 +14,12 @@ namespaces such as ``/**`` and ``ros__parameters``.
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostic import Severity, SourcePlace
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.record import record
 from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.model.robot_model import JointModel, RobotModel
@@ -30,7 +30,7 @@ from robot_semantics.urdf.control_tree import ControlBlock
 MAX_LEVELS = 6
 """Largest number of levels above a section."""
 
-_SUBSTITUTION = re.compile(r"\$\(|\$\{|\{\{")
+_SUBSTITUTION = pattern(r"\$\(|\$\{|\{\{")
 
 
 class SectionKind(enum.Enum):
@@ -196,7 +196,7 @@ _BY_CHILDREN: tuple[tuple[SectionKind, Callable[[YamlNode], bool]], ...] = (
 )
 
 
-WORDS = re.compile(
+WORDS = pattern(
     b"|".join(
         word.encode()
         for word in (*(key for key, _ in _BY_KEY), "controller_names", "kinematics_solver", "planner_configs")

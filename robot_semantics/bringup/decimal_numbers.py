@@ -15,20 +15,20 @@ Fixes change decimal points and misspelt names in place; all other bytes stay.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from robot_semantics.base.diagnostic import Diagnostic, Severity
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.yaml_reader import YamlNode, parse_yaml
 from robot_semantics.bringup.configuration import Configuration, ConfigurationProblem, SectionKind, has_substitution
 from robot_semantics.xml.numbers import one_line
 
 CODE = "decimal-point"
-_FINITE = re.compile(r"[-+]?(?:\d[\d_]*\.[\d_]*|\.\d[\d_]*)(?:[eE][-+]\d+)?")
-_DECIMAL = re.compile(rf"{_FINITE.pattern}|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-_OTHER = re.compile(r"([-+]?(?:0|[1-9]\d*))(\.\d*)?(?:[eE]([-+]?)(\d+))?")
+_FINITE = pattern(r"[-+]?(?:\d[\d_]*\.[\d_]*|\.\d[\d_]*)(?:[eE][-+]\d+)?")
+_DECIMAL = pattern(rf"{_FINITE.pattern}|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_OTHER = pattern(r"([-+]?(?:0|[1-9]\d*))(\.\d*)?(?:[eE]([-+]?)(\d+))?")
 
 
 def decimal_text(text: str) -> str | None:
@@ -79,7 +79,7 @@ def _shown(node: YamlNode) -> str:
     return f"'{one_line(node.text)}'" + ("" if node.plain or not node.text else " in quotes")
 
 
-_BEFORE_WORD = re.compile(r"(?:&\S+\s+)?['\"]?")
+_BEFORE_WORD = pattern(r"(?:&\S+\s+)?['\"]?")
 
 
 def fixed_yaml(text: str, problems: Iterable[Diagnostic], source: str = "<yaml>") -> str:

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import ntpath
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import islice
@@ -21,6 +20,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import read_bounded, resolved
 from robot_semantics.base.names import shown
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.record import record
 from robot_semantics.base.yaml_reader import YamlNode, parse_yaml
 from robot_semantics.bringup.checking import ENDINGS
@@ -34,7 +34,7 @@ MAX_FILES = 1_000
 _FOLDERS = ("config", "urdf", "srdf", "robots")
 _SUFFIX = "_moveit_config"
 _MACROS = "_macro"
-_PACKAGE_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_PACKAGE_NAME = pattern(r"[A-Za-z0-9_-]+")
 _SETUP_BYTES = 1 << 20
 
 

@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.command import Command, UsageError
 from robot_semantics.cli.frame.explanations import explanations
 from robot_semantics.cli.frame.printing import add_json_argument, print_document, print_line, print_result
@@ -66,6 +65,7 @@ def _check_words(words: Sequence[str]) -> None:
 
 def man_page() -> str:
     """Return the manual page of all commands in roff, made from their parsers."""
+    from robot_semantics.base.version import __version__
     from robot_semantics.cli.running import COMMANDS, EXIT_CODES, all_commands, help_text, parser_of
 
     lines = [

@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.names import LONGEST_LINE, did_you_mean, shown
-from robot_semantics.base.version import __version__
-from robot_semantics.cli.frame.command import Command, UsageError, check_standard_input, with_node_name
+from robot_semantics.cli.frame.command import Command, UsageError, check_standard_input, first_or_all, with_node_name
 from robot_semantics.cli.frame.outputs import check_outputs
 from robot_semantics.cli.frame.printing import print_error, print_json, set_quiet, wants_json
 
@@ -215,6 +214,10 @@ MAY_BE_EMPTY = ("TEXT", "P", "[=NAME]")
 """Values that may be empty: texts and prefixes; the name of a node has its own check."""
 
 
+_FORMATTER = partial(argparse.RawDescriptionHelpFormatter, width=80)
+"""For argparse's checks of arguments; without a width, each check asks for that of the terminal."""
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that suggests the right word for a misspelt one, as do the parsers of its commands.
 
@@ -226,7 +229,7 @@ class _Parser(argparse.ArgumentParser):
         self._words = words
         self.names_node = any(word.partition("=")[0] == "--node" for word in words)
         self._mixing = False
-        super().__init__(allow_abbrev=False, **options)
+        super().__init__(allow_abbrev=False, formatter_class=_FORMATTER, **options)
         # A URDF from standard input with its SRDF, `-,r.srdf`, is no option.
         self._negative_number_matcher = re.compile(f"{self._negative_number_matcher.pattern}|^-,")
 
@@ -323,22 +326,34 @@ class _Parser(argparse.ArgumentParser):
         self.exit(EXIT_USAGE, f"{self.format_usage()}error: {text}\n")
 
 
+class _Version(argparse.Action):
+    """Print the version, for which the other commands need not search."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from robot_semantics.base.version import __version__
+
+        parser._print_message(f"robot_semantics {__version__}\n", sys.stdout)
+        parser.exit()
+
+
 def parser_of(words: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser; only the chosen command's module is imported, for a fast start."""
+    """Return the parser; only the chosen command's module is imported, for a fast start.
+
+    If the first word is a command, no other command has a parser.
+    """
     chosen = next((word for word in words if not word.startswith("-")), None)
     parser = _Parser(
         words=words,
         prog="robot_semantics",
         description="Robot descriptions, semantics and states",
         epilog=EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"robot_semantics {__version__}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for name, summary in COMMANDS.items():
-        sub = commands.add_parser(name, help=summary, description=summary)
+    for name in first_or_all(words, COMMANDS):
+        sub = commands.add_parser(name, help=COMMANDS[name], description=COMMANDS[name])
         if name == chosen:
-            command_of(name).declare(sub, words)
+            command_of(name).declare(sub, words[1:] if words[0] == name else words)
     return parser
 
 

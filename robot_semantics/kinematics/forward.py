@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from robot_semantics.base.record import record
 from robot_semantics.kinematics.joint_space import Affine, JointSpace
-from robot_semantics.kinematics.local import LocalTransforms
-from robot_semantics.kinematics.loop_equations import doublings
+from robot_semantics.kinematics.local import LocalTransforms, doublings
 from robot_semantics.model.robot_model import JointModel, LinkModel, RobotModel
 from robot_semantics.transforms import cross, matrix_from_quat, rotate_twist, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray

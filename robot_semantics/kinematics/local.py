@@ -36,6 +36,20 @@ from robot_semantics.transforms import matrix_from_quat, quat_multiply, xyz_quat
 from robot_semantics.transforms.arrays import FloatArray
 
 
+def doublings(parents: list[int]) -> list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+    """Return steps (links, above): each step multiplies the poses of the links from the left by those of the links
+    above.
+
+    After step k every product spans 2^k joints. The root link is the identity and is left out.
+    """
+    above = np.array(parents)
+    steps = []
+    while (links := np.flatnonzero(above > 0)).size:
+        steps.append((links, above[links]))
+        above = np.where(above > 0, above[above], 0)
+    return steps
+
+
 class LocalTransforms:
     """``T_parent_child`` of all joints, or of chosen ones, from joint positions.
 

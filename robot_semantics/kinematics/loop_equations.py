@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.local import LocalTransforms
+from robot_semantics.kinematics.local import LocalTransforms, doublings
 from robot_semantics.kinematics.motions import SUBSPACE, cross_matrix, turns
 from robot_semantics.model.joint_types import LIMIT_TOLERANCE
 from robot_semantics.model.robot_model import ConstraintType, LoopConstraint, RobotModel
@@ -39,20 +39,6 @@ from robot_semantics.transforms import (
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
 # Products of poses along chains of links, with few numpy calls.
-
-
-def doublings(parents: list[int]) -> list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
-    """Return steps (links, above): each step multiplies the poses of the links from the left by those of the links
-    above.
-
-    After step k every product spans 2^k joints. The root link is the identity and is left out.
-    """
-    above = np.array(parents)
-    steps = []
-    while (links := np.flatnonzero(above > 0)).size:
-        steps.append((links, above[links]))
-        above = np.where(above > 0, above[above], 0)
-    return steps
 
 
 IndexArray = npt.NDArray[np.intp]

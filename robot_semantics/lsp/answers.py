@@ -25,6 +25,7 @@ from robot_semantics.base.diagnostic import Diagnostic, Severity, SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import quoted, shown
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.yaml_reader import YamlNode
 from robot_semantics.lsp.checking import Checker
 from robot_semantics.lsp.document import REFERENCES, TABLES, Document, NameOccurrence, kinds_at
@@ -55,7 +56,7 @@ _KINDS = {
     "model_state": types.SymbolKind.Class,
     "controller": types.SymbolKind.Interface,
 }
-_END = re.compile(rb"[\r\n]|\Z")
+_END = pattern(rb"[\r\n]|\Z")
 
 
 def symbols(document: Document) -> list[types.DocumentSymbol]:
@@ -133,7 +134,7 @@ def _all(found: Sequence[types.DocumentSymbol]) -> Iterator[types.DocumentSymbol
 
 _NAME = r"""[^\s=<>"'/]"""
 _WHOLE = rf"""({_NAME}+)\s*=\s*(?:"[^"<]*"|'[^'<]*')"""
-_TAG = re.compile(
+_TAG = pattern(
     rf"""<(?P<tag>{_NAME}*)(?P<given>(?:\s+{_WHOLE})*)"""
     rf"""(?:\s+(?:(?P<name>{_NAME}+)\s*=\s*["'](?P<value>[^"'<]*)|(?P<attribute>{_NAME}*)))?\Z"""
 )
@@ -213,7 +214,7 @@ def _element(root: Element, path: list[str]) -> Element:
 # Names across the documents of a robot: declarations, references, renaming, and facts about the named thing.
 
 
-_PLAIN = re.compile(r"(?!(?:true|false|yes|no|on|off|null|y|n)\Z)[A-Za-z_][\w./-]*", re.IGNORECASE | re.ASCII)
+_PLAIN = pattern(r"(?!(?:true|false|yes|no|on|off|null|y|n)\Z)[A-Za-z_][\w./-]*", re.IGNORECASE | re.ASCII)
 """Names that YAML reads as a text, with quotes and without."""
 
 _MOST_NAMES = 12

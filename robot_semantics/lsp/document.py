@@ -22,6 +22,7 @@ from pygls.workspace import PositionCodec
 
 from robot_semantics.base.diagnostic import Diagnostic, SourcePlace
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.pattern import pattern
 from robot_semantics.bringup.checking import YamlText, is_yaml, read_sections
 from robot_semantics.bringup.configuration import Section, SectionKind
 from robot_semantics.bringup.name_checks import ConfiguredName, keys_of, keys_that_name, texts_of
@@ -44,7 +45,7 @@ KINDS = {
 }
 """Kinds of names below a key; empty: at the start of the text."""
 
-_KEY = re.compile(r"(?P<indent> *)(?:- +)*(?P<key>[^\s:#'\"\[{-][^:#]*?) *:(?: .*)?$")
+_KEY = pattern(r"(?P<indent> *)(?:- +)*(?P<key>[^\s:#'\"\[{-][^:#]*?) *:(?: .*)?$")
 """A line with a key."""
 
 
@@ -114,10 +115,10 @@ _DECLARATIONS: frozenset[Reference] = frozenset(
         *(("robot", tag, "name") for tag in ("virtual_joint", "group", "end_effector")),
     ]
 )
-_LINE_END = re.compile(rb"\r\n|\r|\n")
-_YAML_LINE_END = re.compile(b"\r\n|[\n\r]|\xc2\x85|\xe2\x80[\xa8\xa9]")
-_MARKED = re.compile(rb"""[^\s=/>"'<]+\s*=\s*(?:"[^"]*"|'[^']*')|</?[^\s/>]+|[\x80-\xff]+|\S""")
-_WORD = re.compile(rb"""[\w./\x80-\xff-]+|"[^"\n]*"|'[^'\n]*'|\S""")
+_LINE_END = pattern(rb"\r\n|\r|\n")
+_YAML_LINE_END = pattern(b"\r\n|[\n\r]|\xc2\x85|\xe2\x80[\xa8\xa9]")
+_MARKED = pattern(rb"""[^\s=/>"'<]+\s*=\s*(?:"[^"]*"|'[^']*')|</?[^\s/>]+|[\x80-\xff]+|\S""")
+_WORD = pattern(rb"""[\w./\x80-\xff-]+|"[^"\n]*"|'[^'\n]*'|\S""")
 
 
 class NameOccurrence(NamedTuple):

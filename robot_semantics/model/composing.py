@@ -21,6 +21,7 @@ from lxml import etree
 from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import relative_path, resolved
+from robot_semantics.base.pattern import pattern
 from robot_semantics.model.authoring import URDF_REFERENCES, text_edit, text_references
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.table import SRDF_REFERENCES
@@ -69,8 +70,8 @@ class ComposedText(NamedTuple):
         return text.places.place(number, attribute)
 
 
-_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|\$")
+_COMMENT = pattern(rb"<!--.*?-->", re.DOTALL)
+_SCHEME = pattern(r"[A-Za-z][A-Za-z0-9+.-]*:|/|\$")
 
 
 def compose_urdf(

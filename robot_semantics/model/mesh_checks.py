@@ -28,6 +28,7 @@ from lxml import etree
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import read_bounded
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.unpack_limit import UnpackedTooLargeError, mesh_limit_for
 
 if TYPE_CHECKING:
@@ -314,11 +315,11 @@ def whole_text(content: bytes, kind: str) -> bytes:
     return content
 
 
-_OBJ_MARGIN = re.compile(rb"(?m)^ +")
-_OBJ_SHORT = re.compile(rb"(?m)^[vf] (?! *[^ \r\n]+ +[^ \r\n]+ +[^ \r\n])[^\r\n]*")
-_OBJ_ZERO = re.compile(rb"(?m)^f(?: [^\r\n]*)? \+?0+(?=[/ \r\n]|$)[^\r\n]*")
-_OBJ_CURVED = re.compile(rb"(?m)^surf .*")
-_OBJ_BACK = re.compile(rb"(?m)^f[^\r\n]*[ /]-")
+_OBJ_MARGIN = pattern(rb"(?m)^ +")
+_OBJ_SHORT = pattern(rb"(?m)^[vf] (?! *[^ \r\n]+ +[^ \r\n]+ +[^ \r\n])[^\r\n]*")
+_OBJ_ZERO = pattern(rb"(?m)^f(?: [^\r\n]*)? \+?0+(?=[/ \r\n]|$)[^\r\n]*")
+_OBJ_CURVED = pattern(rb"(?m)^surf .*")
+_OBJ_BACK = pattern(rb"(?m)^f[^\r\n]*[ /]-")
 _OBJ_KINDS = (b"v", b"vt", b"vn")
 """Lists that a corner of a face names, in this order: positions, texture coordinates, normals."""
 

@@ -13,7 +13,6 @@ COLLADA files are read as in RViz: their unit is used, their up axis is ignored.
 from __future__ import annotations
 
 import io
-import re
 import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -27,6 +26,7 @@ from lxml import etree
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.record import record
 from robot_semantics.model.mesh_checks import (
     bounded_files,
@@ -51,8 +51,8 @@ Bytes = npt.NDArray[np.uint8]
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 """One facet of a binary STL file."""
 
-_UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
-_Y_UP = re.compile(rb"<up_axis>\s*Y_UP\s*</up_axis>")
+_UNIT = pattern(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
+_Y_UP = pattern(rb"<up_axis>\s*Y_UP\s*</up_axis>")
 _HEADER = 100_000
 """Unit and up axis are in the first element of a COLLADA file; only this many bytes are searched."""
 
@@ -219,8 +219,8 @@ def _meshes(content: bytes, path: str, kind: str, files: FilePathResolver, undra
     return pieces
 
 
-_NOT_A_NUMBER = re.compile(rb"(?i)(?<![\w.])[-+]?nan")
-_NEGATIVE_INDEX = re.compile(rb"<(?:\w+:)?p\b[^<>]*>[^<]*-")
+_NOT_A_NUMBER = pattern(rb"(?i)(?<![\w.])[-+]?nan")
+_NEGATIVE_INDEX = pattern(rb"<(?:\w+:)?p\b[^<>]*>[^<]*-")
 _MATERIALS = ("bind_material", "library_materials", "library_effects", "library_images")
 _SCENERY = ("library_animations", "library_cameras", "library_lights", "instance_camera", "instance_light")
 """Parts of a COLLADA file without geometry."""

@@ -13,11 +13,11 @@ simulation or a comparison would be wrong without a word: they call `refuse_omis
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from robot_semantics.base.diagnostics import MORE, Diagnostic, Severity
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.pattern import pattern
 from robot_semantics.model.robot_model import RobotModel
 
 NOT_PHYSICAL = frozenset({"visual", "material", "group", "group_state", "end_effector"})
@@ -26,7 +26,7 @@ NOT_PHYSICAL = frozenset({"visual", "material", "group", "group_state", "end_eff
 NOTHING_LOST = frozenset({"pair-with-itself"})
 """Errors about parts that have no meaning in any robot."""
 
-_STEP = re.compile(r"""/([^/\[\]@]+)((?:\[(?:"[^"]*"|'[^']*'|[^\]"'])*\])*)""")
+_STEP = pattern(r"""/([^/\[\]@]+)((?:\[(?:"[^"]*"|'[^']*'|[^\]"'])*\])*)""")
 
 
 def omitted_parts(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -13,7 +13,6 @@ The resolver is a replaceable object: every function that looks up files takes o
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path, PurePath, PureWindowsPath
@@ -27,6 +26,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import read_bounded
 from robot_semantics.base.names import NameComparisons, did_you_mean
+from robot_semantics.base.pattern import pattern
 from robot_semantics.urdf.tree import Mesh, UrdfRobot
 
 _MANIFEST_BYTES = 2**20
@@ -37,8 +37,8 @@ CRAWL_DEPTH = 5
 MODEL_PATH_VARIABLES = ("GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
 
 
-_OF_WINDOWS = re.compile(r"(file:/*)?[A-Za-z]:[\\/]|\\\\")
-_DRIVE = re.compile(r"/[A-Za-z]:(?:/|$)")
+_OF_WINDOWS = pattern(r"(file:/*)?[A-Za-z]:[\\/]|\\\\")
+_DRIVE = pattern(r"/[A-Za-z]:(?:/|$)")
 AnyPath = TypeVar("AnyPath", bound=PurePath)
 _LARGE_FOLDER = 10_000
 """Entries of a folder in which no similar name is searched."""

@@ -22,6 +22,7 @@ from typing import TypeVar
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.pattern import pattern
 from robot_semantics.transforms import (
     invert,
     matrix_from_xyz_quat,
@@ -33,7 +34,7 @@ from robot_semantics.transforms import (
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Collision, Constraint, Inertial, Joint, Link, Origin, UrdfRobot, Visual
 
-_REFERENCE = re.compile(r"""<[^>]*?\sreference\s*=\s*(["'])(.*?)\1""", re.DOTALL)
+_REFERENCE = pattern(r"""<[^>]*?\sreference\s*=\s*(["'])(.*?)\1""", re.DOTALL)
 
 Framed = TypeVar("Framed", Inertial, Visual, Collision, Joint)
 

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import relative_path, resolved
+from robot_semantics.base.pattern import pattern
 from robot_semantics.model.loading import NAMED_FILES, RobotOptions
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -29,7 +29,7 @@ from robot_semantics.usdf.validity import SOURCE, element_path
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.xml.source_map import SourceMap
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_SCHEME = pattern(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 _MAX_BYTES = 64_000_000
 """Longest description that is compared with the hash in its name."""

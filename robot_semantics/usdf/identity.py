@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import fields
 from typing import Any
@@ -29,6 +28,13 @@ FORM = "robot_semantics model 1"
 """Name of the form that is digested; it changes whenever the form does. doc/usdf.md describes it."""
 
 
+def sha256_of(content: bytes) -> str:
+    """Return a digest of some bytes, as 64 hexadecimal digits."""
+    import hashlib  # OpenSSL, which most commands do not need, takes 3 ms.
+
+    return hashlib.sha256(content).hexdigest()
+
+
 @cached_per_object
 def model_digest(robot: RobotModel) -> str | None:
     """Return the SHA-256, in hexadecimal, of a robot's kinematics, masses, collisions and limits; None without a URDF.
@@ -46,7 +52,7 @@ def model_digest(robot: RobotModel) -> str | None:
     }
     if robot.constraints:
         form["constraints"] = {one.name: _values(one.urdf) for one in robot.constraints if one.urdf is not None}
-    return hashlib.sha256(_text(form).encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256_of(_text(form).encode("utf-8", "surrogatepass"))
 
 
 @cached_per_object
@@ -56,7 +62,7 @@ def appearance_digest(robot: RobotModel) -> str:
         {link.name: [_values(visual) for visual in link.urdf.visuals] for link in robot.links},
         [_values(item) for item in robot.urdf.content if isinstance(item, tree.Material)],
     ]
-    return hashlib.sha256(json.dumps(appearance, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256_of(json.dumps(appearance, sort_keys=True).encode("utf-8", "surrogatepass"))
 
 
 def describes_another_robot(state: ModelState, robot: RobotModel) -> str | None:
@@ -81,7 +87,7 @@ def _text_digest(robot: RobotModel) -> str | None:
     if not places.text.strip():
         return None
     document = parse_xml(places.text, places.source, forgiving=True)
-    return hashlib.sha256(etree.tostring(document.root, method="c14n", with_comments=False)).hexdigest()
+    return sha256_of(etree.tostring(document.root, method="c14n", with_comments=False))
 
 
 def _text(values: object) -> str:

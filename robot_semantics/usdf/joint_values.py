@@ -13,19 +13,21 @@ A state's six-number position of a floating joint becomes the seven of joint spa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from robot_semantics.base.record import record
 from robot_semantics.kinematics.joint_space import JointSpace, MimicMap, followings
-from robot_semantics.kinematics.loop_equations import LoopSolution
-from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.model.joint_types import LIMIT_TOLERANCE, LimitRange
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.world_state import JointState, ModelState
+
+if TYPE_CHECKING:
+    from robot_semantics.kinematics.loop_equations import LoopSolution
+    from robot_semantics.kinematics.loops import ClosedLoops
 
 QUATERNION_TOLERANCE = 1e-6
 """How far a floating joint's quaternion may be from length 1."""

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import frame_name
 from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.base.pattern import pattern
 from robot_semantics.usdf.table import NAMESPACE, RESERVED, USDF, VERSION, VERSIONS, XML_SPACE
 from robot_semantics.usdf.validity import report_invalid_values, without_faults
 from robot_semantics.usdf.world_state import WorldState
@@ -25,7 +25,7 @@ from robot_semantics.xml.reader import parse_xml, read_text
 from robot_semantics.xml.schema_reader import read_table
 from robot_semantics.xml.source_map import SourceMap
 
-_SLASH = re.compile(rb"""<parent>\s*/|<frame\s[^>]*["']/""")
+_SLASH = pattern(rb"""<parent>\s*/|<frame\s[^>]*["']/""")
 """Quick look for frame names that may begin with a slash."""
 
 
@@ -169,4 +169,4 @@ def _refuse_other_namespaces(document: XmlDocument) -> None:
     diagnostics.raise_if_failed()
 
 
-_RESERVED = re.compile(rb"%b[^\"'<&]*" % RESERVED.encode())
+_RESERVED = pattern(rb"%b[^\"'<&]*" % RESERVED.encode())

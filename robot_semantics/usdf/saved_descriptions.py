@@ -9,8 +9,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -23,12 +21,14 @@ from lxml import etree
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import declared_utf8, read_bounded
+from robot_semantics.base.pattern import pattern
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError
+from robot_semantics.usdf.identity import sha256_of
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.xml.xacro import is_xacro
 
 _DIGITS = 16
-_HASH_NAME = re.compile(rf"[0-9a-f]{{{_DIGITS}}}\.(urdf|srdf)")
+_HASH_NAME = pattern(rf"[0-9a-f]{{{_DIGITS}}}\.(urdf|srdf)")
 
 
 class DamagedDescriptionError(RobotSemanticsError):
@@ -163,4 +163,4 @@ def _attributes(text: bytes) -> list[tuple[str, str]] | None:
 
 
 def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:_DIGITS]
+    return sha256_of(content)[:_DIGITS]

@@ -22,6 +22,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import file_name_fault, locked, make_folder, read_bounded, save_bytes
 from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.record import record
 from robot_semantics.usdf.descriptions import with_relative_paths
 from robot_semantics.usdf.reader import parse_world
@@ -135,7 +136,7 @@ LAST = "last"
 """The name that stands for the newest snapshot."""
 DEFAULT_FOLDER = "~/.ros/robot_semantics/snapshots"
 """Each node has a folder of its own below this one."""
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
+_NAME = pattern(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
 _AUTOSAVE = "auto-"
 
 

@@ -14,7 +14,6 @@ formats of motion, limits of simulators, ROS messages. A field without a quantit
 from __future__ import annotations
 
 import enum
-import re
 from functools import partial
 from math import isfinite
 from types import MappingProxyType
@@ -23,6 +22,7 @@ from typing import Any
 from robot_semantics.base.diagnostic import Severity
 from robot_semantics.base.json_value import Json
 from robot_semantics.base.nanoseconds import MOST_SECONDS, seconds_text
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.record import record
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.world_state import WORLD, EngineState, Frame, JointState, LinkState, ModelState, WorldState
@@ -41,9 +41,9 @@ from robot_semantics.xml.schema import (
 )
 
 XML_SPACE = " \t\r\n"
-_SECONDS = re.compile(r"(-?)([0-9]{1,10})(?:\.([0-9]{1,9}))?")
+_SECONDS = pattern(r"(-?)([0-9]{1,10})(?:\.([0-9]{1,9}))?")
 _WRITTEN_SECONDS = r"(-?)([0-9]{1,10})\.([0-9]{9})"
-_SHA256 = re.compile("[0-9a-f]{64}")
+_SHA256 = pattern("[0-9a-f]{64}")
 
 
 def _parse_seconds(text: str) -> int:

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -22,6 +21,7 @@ import numpy.typing as npt
 
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.pattern import pattern
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.pose import Pose, Quaternion
 from robot_semantics.usdf.fields import ROOT_PATH, lists_of
@@ -173,7 +173,7 @@ def _names(tag: str, items: Sequence[_Named], parent: str) -> Iterator[Problem]:
         yield from (_bad_name(item, parent) for item in items if _is_bad(item.name))
 
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_CONTROL = pattern("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def name_fault(name: str) -> str | None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.record import record
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -35,7 +36,7 @@ ROUNDS = 6
 """Largest number of times that suggestions follow from accepted ones."""
 MIRROR_TOLERANCE = 0.05
 """Deviation of the axes of two joints that mirror each other, 1 - cos(angle)."""
-HAND = re.compile(r"hand|palm|finger|thumb|gripper", re.IGNORECASE)
+HAND = pattern(r"hand|palm|finger|thumb|gripper", re.IGNORECASE)
 
 
 @record(frozen=True)

@@ -25,23 +25,24 @@ from lxml import etree
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics, refusal
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.pattern import pattern
 from robot_semantics.xml.source_map import SKIPPED, SourceMap, SourceText
 
 UNDECLARED_NAMESPACE = "urn:robot-semantics:undeclared-prefix:"
 """Beginning of the namespaces of undeclared prefixes in the tree; it is never written."""
 
-_DECLARATION = re.compile(rb"<\?xml\s[^>]*\?>")
-_PROPER_DECLARATION = re.compile(
+_DECLARATION = pattern(rb"<\?xml\s[^>]*\?>")
+_PROPER_DECLARATION = pattern(
     rb"""<\?xml\s+version\s*=\s*(?P<v>["'])1\.[0-9]+(?P=v)"""
     rb"""(\s+encoding\s*=\s*(?P<e>["'])[A-Za-z][\w.-]*(?P=e))?"""
     rb"""(\s+standalone\s*=\s*(?P<s>["'])(yes|no)(?P=s))?\s*\?>"""
 )
-_BLANK = re.compile(rb"\s*")
+_BLANK = pattern(rb"\s*")
 _BEFORE_ROOT = ((b"<!--", b"-->"), (b"<?", b"?>"))
-_START_OF_ROOT = re.compile(rb"<[^\s/>]+")
-_ODD_HYPHEN = re.compile(rb"-(?=-|$)")
-_ATTRIBUTE = re.compile(rb"""(?P<name>[^\s=<>"']+)\s*=\s*(?P<quote>["'])""")
-_LIBRARY_LIMIT = re.compile("too big|too long|XML_PARSE_HUGE|[Rr]esource limit")
+_START_OF_ROOT = pattern(rb"<[^\s/>]+")
+_ODD_HYPHEN = pattern(rb"-(?=-|$)")
+_ATTRIBUTE = pattern(rb"""(?P<name>[^\s=<>"']+)\s*=\s*(?P<quote>["'])""")
+_LIBRARY_LIMIT = pattern("too big|too long|XML_PARSE_HUGE|[Rr]esource limit")
 _WITH_PREFIX = etree.XPath(
     "//*[contains(name(), ':') and not(namespace-uri())] | //@*[contains(name(), ':') and not(namespace-uri())]"
 )
@@ -449,7 +450,7 @@ def is_macro(element: etree._Element) -> bool:
 # Oddities of a parsed document: faults that other XML readers accept, and xacro that is not expanded.
 
 
-_EXPRESSION = re.compile(r"\$[{(]")
+_EXPRESSION = pattern(r"\$[{(]")
 _WITH_DOLLAR = etree.XPath("//*/@*[contains(., '$')]")
 
 

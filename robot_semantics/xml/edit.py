@@ -15,14 +15,15 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.record import record
 from robot_semantics.xml.reader import forgiving_utf8, parse_xml
 from robot_semantics.xml.source_map import start_tag_end
 
-_TAG_NAME = re.compile(rb"""<[^\s/>]+""")
-_ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
-_DECLARED_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
-_COMMENTS_TO_LINE_END = re.compile(rb"[ \t]*(?:<!--(?:(?!-->)[^\n])*-->[ \t]*)+(?=\r?\n)")
+_TAG_NAME = pattern(rb"""<[^\s/>]+""")
+_ATTRIBUTE = pattern(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
+_DECLARED_ENCODING = pattern(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+_COMMENTS_TO_LINE_END = pattern(rb"[ \t]*(?:<!--(?:(?!-->)[^\n])*-->[ \t]*)+(?=\r?\n)")
 DEFAULT_INDENT = "  "
 """Indentation of one level if the text has none."""
 

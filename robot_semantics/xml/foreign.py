@@ -15,18 +15,18 @@ keeps it.
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar, cast
 
 from lxml import etree
 
+from robot_semantics.base.pattern import pattern
 from robot_semantics.xml.edit import escape
 
 _XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
 MANY_ATTRIBUTES = 50
 """An element with more attributes is read in linear time by `attribute_items` alone."""
-_PREFIX = re.compile(r"([^\W\d][\w.-]*):")
+_PREFIX = pattern(r"([^\W\d][\w.-]*):")
 
 
 Entry = TypeVar("Entry")

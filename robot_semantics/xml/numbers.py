@@ -14,11 +14,12 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from robot_semantics.base.pattern import pattern
 from robot_semantics.xml.schema import BadValueError
 
-_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
-_SPACE = re.compile("[ \t\r\n]+")
-_MINUS_ZERO = re.compile(r"-0(?:\s|$)")
+_NUMBER = pattern(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+_SPACE = pattern("[ \t\r\n]+")
+_MINUS_ZERO = pattern(r"-0(?:\s|$)")
 # Descriptions repeat short texts ("0 0 0", "0 0 1") thousands of times; a look-up costs a tenth of a conversion.
 _SHORT = 8
 _LOAD_AFTER = 1_000_000

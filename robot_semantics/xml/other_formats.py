@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from robot_semantics.base.pattern import pattern
 from robot_semantics.xml.document import name_of_root
 
 _SERIES = "'robot_semantics info' shows a series in it, and 'robot_semantics bag' makes a recording of it"
@@ -51,7 +52,7 @@ _KEYS = (
      "a world state is read as USDF or JSON, not as YAML: 'robot_semantics usdf convert' reads JSON"),
 )  # fmt: skip
 """What a YAML file is, by a key at the beginning of a line."""
-_YAML_KEYS = tuple((re.compile(rb"^(?:" + key + rb")", re.MULTILINE), words) for key, words in _KEYS)
+_YAML_KEYS = tuple((pattern(rb"^(?:" + key + rb")", re.MULTILINE), words) for key, words in _KEYS)
 _ENDINGS = {
     ".jsonl": f"the file has a JSON object in each line: {_SERIES}",
     ".csv": "the file is a table (CSV): 'robot_semantics export' writes it, no command reads it",

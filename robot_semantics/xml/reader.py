@@ -29,6 +29,7 @@ from robot_semantics.base.diagnostics import refusal
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import read_bounded, read_named
 from robot_semantics.base.names import shown
+from robot_semantics.base.pattern import pattern
 from robot_semantics.xml.document import (
     UNDECLARED_NAMESPACE,
     ForgivingParse,
@@ -49,13 +50,13 @@ MAX_BYTES = 64 * 1024 * 1024
 _NO_CHARACTER_SETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape"})
 """Encodings of Python that no XML document uses; to decode a long text from them may take hours."""
 
-_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-_TAG_OR_CONTROL = re.compile(rb"<(?!!--)[^<>]*>|" + _CONTROL.pattern)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_NO_UTF8 = re.compile("[\udc80-\udcff]")
+_CONTROL = pattern(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_TAG_OR_CONTROL = pattern(rb"<(?!!--)[^<>]*>|" + _CONTROL.pattern)
+_COMMENT = pattern(r"<!--.*?-->", re.DOTALL)
+_NO_UTF8 = pattern("[\udc80-\udcff]")
 """What `surrogateescape` makes of bytes that are not UTF-8."""
 
-_REFERENCE = re.compile(rb"&(?!#|amp;|lt;|gt;|quot;|apos;)[^;\s]{1,80};")
+_REFERENCE = pattern(rb"&(?!#|amp;|lt;|gt;|quot;|apos;)[^;\s]{1,80};")
 _IS_UNDECLARED = f"starts-with(namespace-uri(), '{UNDECLARED_NAMESPACE}')"
 _UNDECLARED = etree.XPath(f"//*[{_IS_UNDECLARED}] | //@*[{_IS_UNDECLARED}]")
 _SMALL = 1 << 20

@@ -12,7 +12,6 @@ The places where names occur follow from the format's table of references.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any, Generic, NamedTuple, cast
@@ -22,6 +21,7 @@ from lxml import etree
 from robot_semantics.base.diagnostic import Severity
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.pattern import pattern
 from robot_semantics.xml.document import XmlDocument, is_macro
 from robot_semantics.xml.foreign import MANY_ATTRIBUTES, ForeignKeeper, NoForeignKeeper, attribute_items
 from robot_semantics.xml.numbers import one_line
@@ -220,8 +220,8 @@ class ProblemReporter:
 
 _SPACE = " \t\r\n"
 _MANY_ATTRIBUTES = 5_000
-_MAY_BE_STRAY = re.compile(rb">\s*[^<\s]")
-_LONG_TAG = re.compile(rb"<[^<]{%d}" % (MANY_ATTRIBUTES * len(' a=""')))
+_MAY_BE_STRAY = pattern(rb">\s*[^<\s]")
+_LONG_TAG = pattern(rb"<[^<]{%d}" % (MANY_ATTRIBUTES * len(' a=""')))
 """A tag, with the text after it, that is long enough for more than `MANY_ATTRIBUTES` attributes."""
 
 

@@ -12,7 +12,6 @@ All problems are reported together. Values that are not stated have no key in JS
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -20,12 +19,13 @@ from typing import Any, NamedTuple
 from robot_semantics.base.diagnostic import SourcePlace
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.json_value import Json, JsonObject
+from robot_semantics.base.pattern import pattern
 from robot_semantics.xml.foreign import KeptContent, quoted_attribute
 from robot_semantics.xml.schema import BadValueError, Child, Element, Fields, FormatTable, NamedValue, ValueKind
 
-_PLAIN = re.compile("[ !#-%'-;=?-~]*")
+_PLAIN = pattern("[ !#-%'-;=?-~]*")
 """Printable ASCII without ``&<>"``, which is written as it is."""
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = pattern("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _INDENT = "  "
 
 

@@ -20,20 +20,21 @@ from functools import cached_property, partial
 from itertools import accumulate
 
 from robot_semantics.base.diagnostic import SourcePlace
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.record import record
 
-_TAG_MARK = re.compile(rb"""[>"']""")
-_ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
-_NAME = re.compile(rb"[^\s/>]+")
+_TAG_MARK = pattern(rb"""[>"']""")
+_ATTRIBUTE = pattern(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
+_NAME = pattern(rb"[^\s/>]+")
 _INTERNAL_SUBSET = rb"""\[(?:<!--.*?-->|<\?.*?\?>|"[^"]*"|'[^']*'|<(?!!--|\?)|[^\]"'<])*\]"""
-SKIPPED = re.compile(
+SKIPPED = pattern(
     rb"""<(?:!--.*?-->|!\[CDATA\[.*?\]\]>|\?.*?\?>|!DOCTYPE(?:"[^"]*"|'[^']*'|"""
     + _INTERNAL_SUBSET
     + rb"""|[^>"'\[])*>)""",
     re.DOTALL,
 )
 """Parts that look like tags and are not: comments, CDATA sections, instructions, the whole document type."""
-_MARKUP = re.compile(
+_MARKUP = pattern(
     SKIPPED.pattern + rb"""|<(?:(/)[^>]*|[^>"'!?][^>"']*(?:(?:"[^"]*"|'[^']*')[^>"']*)*)>""",
     re.DOTALL,
 )

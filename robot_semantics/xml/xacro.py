@@ -36,6 +36,7 @@ from robot_semantics.base.diagnostics import refusal
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean, quoted
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.record import record
 from robot_semantics.xml.document import OddBytes, XmlDocument, is_macro
 from robot_semantics.xml.numbers import number
@@ -108,7 +109,7 @@ NO_XACRO = XacroOptions(expand=False, seconds=60.0, megabytes=1024, foreign=True
 
 FindPackage = Callable[[str], str]
 
-_TAG_NAME = re.compile(rb"<([^\s/>]+)")
+_TAG_NAME = pattern(rb"<([^\s/>]+)")
 _CHILD = "import sys; sys.path[:] = sys.argv[1:]; from robot_semantics.xml.xacro_child import main; main()"
 
 

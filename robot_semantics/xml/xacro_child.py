@@ -15,17 +15,17 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any, TypedDict
 from xml.dom import minidom
 from xml.parsers import expat
 
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.system import limit_this_process, unlimit_this_process
 
 MARK = "robot_semantics_came_from"
-_CLASS = re.compile(r"<class '[^']*'>:? ?")
-_NO_VALUE = re.compile(r"Undefined substitution argument (\w+)")
+_CLASS = pattern(r"<class '[^']*'>:? ?")
+_NO_VALUE = pattern(r"Undefined substitution argument (\w+)")
 _OF_AN_ELEMENT = ("eval_all", "grab_macro", "grab_property", "handle_macro_call", "process_include")
 _CHECKS = ("check_attrs", "reqd_attrs")
 

@@ -16,11 +16,13 @@ from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
 
+from robot_semantics.base.pattern import pattern
+
 PAGES = Path(__file__).with_name("explanations.md")
-_PAGE = re.compile(r"^## (?P<code>[a-z0-9-]+)\n(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_PAGE = pattern(r"^## (?P<code>[a-z0-9-]+)\n(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
 
-_PART = re.compile(r"^(?P<name>Why|Fix|Before|After):(?P<text>.*?)(?=^(?:Why|Fix|Before|After):|\Z)", re.M | re.S)
+_PART = pattern(r"^(?P<name>Why|Fix|Before|After):(?P<text>.*?)(?=^(?:Why|Fix|Before|After):|\Z)", re.M | re.S)
 
 
 class Explanation(NamedTuple):

@@ -25,6 +25,7 @@ from lxml import etree
 from robot_semantics.base.diagnostic import Diagnostic
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.pattern import pattern
 from robot_semantics.bringup.checking import is_yaml
 from robot_semantics.bringup.decimal_numbers import fixed_yaml
 from robot_semantics.cli.frame.printing import print_line
@@ -38,7 +39,7 @@ from robot_semantics.xml.reader import parse_xml, read_text
 from robot_semantics.xml.xacro import is_xacro
 
 OLDER = "older-dialect"
-_LATE_DECLARATION = re.compile(rb"(\s+|\s*(?:<!--.*?-->\s*)+)(<\?xml\s[^>]*\?>)", re.DOTALL)
+_LATE_DECLARATION = pattern(rb"(\s+|\s*(?:<!--.*?-->\s*)+)(<\?xml\s[^>]*\?>)", re.DOTALL)
 _ELEMENTS = ("unknown-element", "unknown-shape")
 
 

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.pattern import pattern
 from robot_semantics.cli.frame.argument_values import wait
 from robot_semantics.cli.frame.command import NODE, UsageError
 from robot_semantics.cli.frame.printing import print_note
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 PURPOSE = "--node"
 WAIT_S = 10.0
 """Longest time to wait for a node [s]."""
-_NAME = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*/?", re.ASCII)
+_NAME = pattern(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*/?", re.ASCII)
 """Name of a node, or ``NODE/ROBOT``."""
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from io import TextIOWrapper
@@ -24,6 +23,7 @@ from typing import TextIO
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import LONGEST_LINE, quoted, shown
 from robot_semantics.base.names import print_line as print_line
+from robot_semantics.base.pattern import pattern
 
 _quiet = False
 """True if ``--quiet`` hides everything but errors and the result."""
@@ -72,10 +72,10 @@ def print_notes(texts: Iterable[object], start: str = "note: ", *, exact: bool =
         print_note(f"{start}{text}")
 
 
-_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.]*(?:e[-+]?\d+)?(?!\w)")
+_NUMBER = pattern(r"(?<![\w.])[-+]?\d[\d.]*(?:e[-+]?\d+)?(?!\w)")
 _NAME = r"(\w+) '([^']*)'"
-_NAMED = re.compile(_NAME)
-_SUBJECT = re.compile(rf"{_NAME}(?:(?:: |, | )?{_NAME})*")
+_NAMED = pattern(_NAME)
+_SUBJECT = pattern(rf"{_NAME}(?:(?:: |, | )?{_NAME})*")
 _MOST_NAMES = 12
 
 
@@ -129,7 +129,7 @@ def print_document(text: str) -> None:
     sys.stdout.write(text)
 
 
-_UNPRINTABLE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+_UNPRINTABLE = pattern("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
 JSON_VERSION = 2
 """Increased when a key changes its meaning."""
 

@@ -31,7 +31,6 @@ from robot_semantics.base.files import read_named, relative_path, resolved, save
 from robot_semantics.base.json_value import JsonObject
 from robot_semantics.base.names import did_you_mean, shown
 from robot_semantics.base.record import record
-from robot_semantics.base.version import __version__
 from robot_semantics.cli.frame.argument_values import add_repeatable, on_disk
 from robot_semantics.cli.frame.command import UsageError
 from robot_semantics.cli.frame.printing import (
@@ -341,6 +340,7 @@ def uri_reference(source: str, kind: type[PurePath] = PurePath) -> str:
 
 def as_sarif(problems: Sequence[Diagnostic]) -> dict[str, object]:
     """Return a SARIF 2.1.0 log of one run, which code hosts and editors read."""
+    from robot_semantics.base.version import __version__
     from robot_semantics.cli.frame.explanations import explanations
 
     codes = list(dict.fromkeys(item.code for item in problems))

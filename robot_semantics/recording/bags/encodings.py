@@ -24,6 +24,7 @@ from itertools import zip_longest
 from typing import Protocol, cast
 
 from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.base.pattern import pattern
 from robot_semantics.cdr.fill import filled_message
 from robot_semantics.cdr.layout import CdrError
 from robot_semantics.cdr.message_types import (
@@ -440,7 +441,7 @@ def unknown_schemas(channels: Iterable[Channel]) -> dict[str, str]:
     }
 
 
-_FIELD = re.compile(r"([\w/]+)(?:<=\d+)?(\[(?:<=)?\d*\])?\s+(\w+)(?![\w\s]*=)")
+_FIELD = pattern(r"([\w/]+)(?:<=\d+)?(\[(?:<=)?\d*\])?\s+(\w+)(?![\w\s]*=)")
 _PRIMITIVES = frozenset(
     (
         *("bool", "byte", "char", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32"),

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import errno
 import io
-import re
 import struct
 import zlib
 from collections import Counter
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from robot_semantics.base.errors import DescriptionError, MissingExtraError
+from robot_semantics.base.pattern import pattern
 
 try:
     from rosbags.interfaces import Connection
@@ -294,7 +294,7 @@ def definition_problem(channel: Channel) -> str | None:
     return difference(channel.msgtype, found, expected)
 
 
-_USUAL_LINE = re.compile(r"\s*(#.*)?|={80}|MSG: [\w/]+|\w+ +\w+ *=.*|[\w/]+(\[\d*\])? +\w+ *(#.*)?")
+_USUAL_LINE = pattern(r"\s*(#.*)?|={80}|MSG: [\w/]+|\w+ +\w+ *=.*|[\w/]+(\[\d*\])? +\w+ *(#.*)?")
 
 
 def _has_fields(channel: Channel, expected: Flat) -> bool:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.record import record
 from robot_semantics.cdr.generated_types import RosMessage
 from robot_semantics.cdr.message_types import JOINT_STATE, STRING, TF_MESSAGE
@@ -76,7 +77,7 @@ class Channel(NamedTuple):
 ROS1_NAMES = {"tf/msg/tfMessage": TF_MESSAGE}
 """Older names of the same messages."""
 
-_DDS_NAME = re.compile(r"(\w+)::(msg|srv|action)::(?:(dds_)::)?(\w+)")
+_DDS_NAME = pattern(r"(\w+)::(msg|srv|action)::(?:(dds_)::)?(\w+)")
 
 
 def topic_name(text: str) -> str:

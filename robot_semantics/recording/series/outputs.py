@@ -17,7 +17,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.json_value import Json, JsonObject
 from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.base.pattern import pattern
 from robot_semantics.base.record import record
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.recording.bags.columns import Array, Columns, GroupKey, Stream
@@ -42,7 +42,7 @@ from robot_semantics.xml.numbers import format_row
 
 _MARK = 123_456_700_000_000.5
 _TIME_MARK_NS = 1_234_567_890 * 10**9
-_MARKS = re.compile(r"1234567(?P<number>\d{8})\.5|1234567890\.(?P<time>\d{9})")
+_MARKS = pattern(r"1234567(?P<number>\d{8})\.5|1234567890\.(?P<time>\d{9})")
 
 
 def aged_states(series: Series, max_gap_ns: int) -> Iterator[WorldState]:
