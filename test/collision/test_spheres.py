@@ -23,7 +23,12 @@ from robot_semantics.base.errors import RobotSemanticsError  # noqa: E402
 from robot_semantics.collision import sphere_cover  # noqa: E402
 from robot_semantics.collision.pieces import pieces_of  # noqa: E402
 from robot_semantics.collision.shapes import Piece, Shape, surface_of  # noqa: E402
-from robot_semantics.collision.sphere_check import LinkCheck, check_spheres  # noqa: E402
+from robot_semantics.collision.sphere_check import (  # noqa: E402
+    LinkCheck,
+    check_spheres,
+    link_surface,
+    union_volume,
+)
 from robot_semantics.model.loading import load_robot  # noqa: E402
 from robot_semantics.model.resources import PackageResolver  # noqa: E402
 
@@ -383,3 +388,129 @@ def test_needles_of_a_mesh_are_proven_with_few_pieces(tmp_path: Path, pieces: li
     assert small.witness.triangle is not None
     on_triangle = trimesh.triangles.closest_point(mesh.triangles[[small.witness.triangle]], small.witness.point[None])
     assert on_triangle[0] == pytest.approx(small.witness.point, abs=1e-6)
+
+
+def piece(kind: str, size: tuple[float, float, float]) -> Piece:
+    """Return a primitive that is turned and moved in its link."""
+    pose = trimesh.transformations.euler_matrix(0.3, -1.2, 2.5, axes="sxyz")
+    pose[:3, 3] = (0.1, -0.2, 0.3)
+    return Piece(0, Shape(getattr(mujoco.mjtGeom, f"mjGEOM_{kind}"), size), pose)
+
+
+ROUND = 8.0 * math.sin(math.pi / 8.0)
+"""Area of a regular polygon with 16 corners on a circle of radius 1."""
+EDGE = 2.0 * math.sin(math.pi / 16.0)
+"""Length of its edges."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "volume", "area"),
+    [
+        ("BOX", (0.1, 0.2, 0.35), 8 * 0.1 * 0.2 * 0.35, 8 * (0.1 * 0.2 + 0.2 * 0.35 + 0.35 * 0.1)),
+        (
+            "CYLINDER",
+            (0.2, 0.35, 0.0),
+            ROUND * 0.2**2 * 2 * 0.35,
+            2 * ROUND * 0.2**2 + 16 * EDGE * 0.2 * 2 * 0.35,
+        ),
+        # An octahedron.
+        ("SPHERE", (0.2, 0.0, 0.0), 4 / 3 * 0.2**3, 4 * math.sqrt(3.0) * 0.2**2),
+    ],
+)
+def test_the_corners_of_a_surface_make_a_closed_surface(
+    kind: str, size: tuple[float, float, float], volume: float, area: float
+) -> None:
+    triangles = sphere_cover.triangles_of(link_surface([piece(kind, size)]))
+    mesh = trimesh.Trimesh(triangles.reshape(-1, 3).round(12), np.arange(3 * len(triangles)).reshape(-1, 3))
+    assert mesh.is_watertight
+    # The triangles of a flat shape are wound from outside. On a ball, the order of the corners has no meaning.
+    assert mesh.is_winding_consistent or kind == "SPHERE"
+    mesh = trimesh.convex.convex_hull(mesh) if kind == "SPHERE" else mesh
+    assert mesh.volume == pytest.approx(volume, rel=1e-9)
+    assert mesh.area == pytest.approx(area, rel=1e-9)
+
+
+def test_the_thin_triangles_of_a_mesh_are_parts_of_its_surface() -> None:
+    mesh = trimesh.creation.cylinder(0.001, 1.0, sections=8)
+    mesh.apply_translation((1.0, -2.0, 3.0))
+    shape = Shape(mujoco.mjtGeom.mjGEOM_MESH, (0.0, 0.0, 0.0), surface=surface_of(mesh))
+    parts = link_surface([Piece(0, shape, np.eye(4))])
+    for part in parts:
+        edges = np.linalg.norm(part.corners - np.roll(part.corners, 1, axis=1), axis=2)
+        # A trapezoid has an edge of length 0 at its sharp corner.
+        lengths = np.sort(edges, axis=1)[:, -3:]
+        assert ((lengths[:, 2] > 4.0 * lengths[:, 0]) == (part.corners.shape[1] == 4)).all()
+        assert (edges.min(axis=1) == 0.0).all() == (part.corners.shape[1] == 4)
+        for corners, triangle in zip(part.corners, part.triangles, strict=True):
+            assert {*map(tuple, corners)} == {*map(tuple, mesh.triangles[triangle])}
+    assert sorted(np.concatenate([part.triangles for part in parts])) == [*range(len(mesh.faces))]
+    assert trimesh.triangles.area(sphere_cover.triangles_of(parts)).sum() == pytest.approx(mesh.area, rel=1e-9)
+
+
+def test_the_volumes_of_spheres_and_geometry_are_those_of_closed_forms(tmp_path: Path) -> None:
+    one, two = 0.3, 0.2
+    balls = 4 / 3 * math.pi * (one**3 + two**3)
+    # The lens of two spheres whose centers are 0.4 m apart.
+    far = 0.4
+    common = math.pi * (one + two - far) ** 2 * (far**2 + 2 * far * (one + two) - 3 * (one - two) ** 2) / (12 * far)
+    for offset, expected in ((2.0, balls), (far, balls - common)):
+        spheres = sphere_cover.Spheres(np.array([[0.5, -1.0, 2.0], [0.5, offset - 1.0, 2.0]]), np.array([one, two]))
+        assert union_volume(spheres) == pytest.approx(expected, rel=0.02)
+    sizes = {
+        '<box size="0.2 0.3 0.7"/>': 0.2 * 0.3 * 0.7,
+        '<cylinder radius="0.2" length="0.7"/>': math.pi * 0.2**2 * 0.7,
+        '<capsule radius="0.2" length="0.7"/>': math.pi * 0.2**2 * 0.7 + 4 / 3 * math.pi * 0.2**3,
+        '<sphere radius="0.2"/>': 4 / 3 * math.pi * 0.2**3,
+    }
+    for geometry, volume in sizes.items():
+        result = checked(tmp_path, geometry, [(0.0, 0.0, 0.0, one)])
+        assert result.volume_ratio == pytest.approx(4 / 3 * math.pi * one**3 / volume, rel=1e-12)
+
+
+@pytest.mark.parametrize("spacing", [0.3, 0.1])
+def test_points_of_a_surface_are_one_in_each_small_cube_and_near_to_every_point(spacing: float) -> None:
+    box = piece("BOX", (0.4, 0.5, 0.6))
+    points = sphere_cover.corner_points(link_surface([box]), spacing)
+    cubes = ((points - points.min(axis=0)) // (0.5 * spacing)).astype(int)
+    assert len({*map(tuple, cubes)}) == len(points)
+    np.testing.assert_allclose(sphere_cover.signed_distances([box], points), 0.0, atol=1e-12)
+    surface = trimesh.creation.box(2.0 * np.array(box.shape.size), transform=box.T_link_piece)
+    samples, _ = trimesh.sample.sample_surface(surface, 5_000, seed=1)
+    # A corner of the piece that holds the point is nearer than the longest edge; its cube has another point.
+    nearest = np.linalg.norm(samples[:, None] - points, axis=2).min(axis=1)
+    assert nearest.max() <= spacing * (1.0 + 0.5 * math.sqrt(3.0))
+
+
+def test_the_bound_of_a_part_of_a_ball_is_near_its_farthest_point() -> None:
+    rng, radius = np.random.default_rng(0), 0.5
+    center = np.array([0.1, -0.2, 0.3])
+    spheres = sphere_cover.Spheres(rng.uniform(-1.0, 1.0, size=(40, 3)), np.full(40, 0.1))
+    shares = rng.dirichlet(np.ones(3), size=2_000)
+    for size in (0.5, 0.1, 0.02):
+        for middle in rng.normal(size=(20, 3)):
+            corners = middle / np.linalg.norm(middle) + size * rng.uniform(-1.0, 1.0, size=(3, 3))
+            corners = center + radius * corners / np.linalg.norm(corners, axis=1, keepdims=True)
+            flat = shares @ corners - center
+            dense = np.concatenate([corners, center + radius * flat / np.linalg.norm(flat, axis=1, keepdims=True)])
+            farthest = sphere_cover.sphere_distances(dense, spheres).max(axis=0)
+            part = sphere_cover.Patches(corners[None], 0, ball=(center, radius))
+            (found,) = sphere_cover._bounds(part, spheres, sphere_cover.sphere_distances(corners, spheres))
+            assert (found >= farthest - 1e-12).all()
+            # The allowance for the whole triangle is in proportion to its size.
+            assert (found <= farthest + 2.0 * radius * size).all()
+
+
+def test_a_small_hole_between_spheres_is_drawn_as_small_pieces() -> None:
+    # Four spheres around a point of a square leave a hole of 4 cm.
+    point, away, spacing = np.array([0.37, 0.41, 0.0]), 0.8, 0.25
+    square = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
+    ways = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.0]])
+    spheres = sphere_cover.Spheres(point + away * ways, np.full(4, away - 0.02))
+    hole = sphere_cover.uncovered([sphere_cover.Patches(square[None], 0)], spheres, spacing)
+    assert len(hole)
+    assert np.abs(hole - point).max() <= 0.02 + spacing / 8.0
+    # A larger hole is drawn with pieces of the spacing, not with smaller ones.
+    hole = sphere_cover.uncovered([sphere_cover.Patches(square[None], 0)], spheres._replace(radii=np.zeros(4)), spacing)
+    edges = np.linalg.norm(hole - np.roll(hole, 1, axis=1), axis=2)
+    assert trimesh.triangles.area(hole).sum() == pytest.approx(1.0)
+    assert edges.max() <= math.sqrt(2.0)
