@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed (pip install '.[spheres]')")
 fcl = pytest.importorskip("fcl", reason="fcl is not installed (pip install '.[spheres]')")
@@ -24,7 +25,7 @@ pytest.importorskip("morphit_rs", reason="morphit_rs is not installed (pip insta
 from robot_semantics.base.diagnostics import Diagnostics  # noqa: E402
 from robot_semantics.collision.pieces import pieces_of  # noqa: E402
 from robot_semantics.collision.sphere_cover import Spheres  # noqa: E402
-from robot_semantics.collision.sphere_fit import Fit, FitTask, _least_overshoot, fit_link  # noqa: E402
+from robot_semantics.collision.sphere_fit import Fit, FitTask, _least_overshoot, _moved, fit_link  # noqa: E402
 from robot_semantics.model.loading import load_robot  # noqa: E402
 from robot_semantics.model.resources import PackageResolver  # noqa: E402
 
@@ -128,6 +129,25 @@ def test_of_the_covers_with_so_many_centers_the_chosen_one_has_the_least_largest
     assert sorted(_least_overshoot(overshoots, 2).tolist()) == [3, 4]
     assert _least_overshoot(overshoots, 1).tolist() == [0]
     assert sorted(_least_overshoot(overshoots, 6).tolist()) == [5, 6, 7, 8, 9, 10]
+    # One center covers all three points by 0.5. Two centers cannot do better, but the second is near the worst point.
+    overshoots = np.array([[0.1, 2.0, 2.0], [0.5, 0.05, 2.0], [0.5, 2.0, 0.06]])
+    assert _least_overshoot(overshoots, 2).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("starts", [[0.3], [0.4, 0.3], [-1.0, -1.1, 0.3, 0.2]])
+def test_moved_spheres_of_cubes_in_a_row_are_almost_the_spheres_around_the_cubes(starts: list[float]) -> None:
+    size = np.array([len(starts), 1.0, 1.0])
+    points, fine = (
+        trimesh.sample.sample_surface_even(trimesh.creation.box(size), count, seed=1)[0] for count in (3_000, 20_000)
+    )
+    points = np.concatenate([points, trimesh.creation.box(size).vertices])
+    begin = np.array([(start, 0.1 * (at % 2), 0.05) for at, start in enumerate(starts)])
+    signs = -np.ones(len(begin))
+    centers = _moved(points, begin, signs, cKDTree(fine), np.random.default_rng(SEED))
+    # The largest sphere inside of the box has the radius of the least distance to a side.
+    inside = Spheres(centers, (size / 2.0 - np.abs(centers)).min(axis=1))
+    best = 0.5 * math.sqrt(3.0) - 0.5
+    assert best - 1e-9 <= distances(points, inside).max() <= 1.05 * best
 
 
 @pytest.mark.parametrize(("radius", "half", "count"), [(0.1, 0.4, 4), (0.2, 0.05, 8), (0.05, 0.2, 1)])
