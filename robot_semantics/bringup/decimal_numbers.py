@@ -42,7 +42,7 @@ def decimal_text(text: str) -> str | None:
 
 def number_in(node: YamlNode | None) -> float | None:
     """Return the finite number in a scalar; None if it has none or is computed elsewhere."""
-    if node is None or has_substitution(node) or not node.plain:
+    if node is None or not node.plain:
         return None
     text = decimal_text(node.text) or node.text
     if not _FINITE.fullmatch(text):

@@ -28,6 +28,7 @@ from robot_semantics.bringup.decimal_numbers import fixed_yaml
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 LIMIT = "joint_limits:\n  grip: {has_acceleration_limits: true, max_acceleration: 1.0}\n"
 OTHERS = f"{LIMIT}  elbow: {{has_acceleration_limits: true, max_acceleration: 1.0}}\n  shoulder: "
+LISTED = "controller_list:\n  - {name: a, default: true, joints: [shoulder, elbow, grip]}\n"
 SHOULDER = f"{OTHERS}{{has_acceleration_limits: true, max_acceleration: 1.0"
 
 
@@ -69,6 +70,9 @@ FAULTS = [
      f"{SHOULDER}, has_velocity_limits: true, max_velocity: §fast}}"),
     (ERROR, "bad-number", "should be a number, not '1.0' in quotes",
      f"{SHOULDER}, has_velocity_limits: true, max_velocity: §'1.0'}}"),
+    # The text in quotes is not compared with the limit of the URDF.
+    (ERROR, "bad-number", "should be a number, not '9.0' in quotes",
+     f"{SHOULDER}, has_velocity_limits: true, max_velocity: §'9.0'}}"),
     (ERROR, "bad-number", "max_acceleration of joint 'shoulder' should be above 0, not 0",
      f"{OTHERS}{{has_acceleration_limits: true, max_acceleration: §0.0}}"),
     (ERROR, "bad-number", "should be a number, not a list",
@@ -122,6 +126,10 @@ FAULTS = [
          "joints: [grip]", "default: true\n    joints: [§grip]")),
     (ERROR, "unknown-joint", "joint 'elbo'",
      "controller_list:\n  - name: a\n    joints: [shoulder, elbow, grip, §elbo]"),
+    (WARNING, "controllers-overlap", "joint 'grip' has two default controllers, 'a' and 'b'",
+     f"{LISTED}  - {{name: b, default: true, joints: [§grip]}}"),
+    (WARNING, "controllers-overlap", "joint 'grip' has two default controllers, 'a' and ''",
+     f"{LISTED}  - {{default: true, joints: [§grip]}}"),
     # Controllers of ros2_control.
     (ERROR, "unknown-joint", "joint 'elbo' does not exist in the robot", ros_controllers("joints: [shoulder, §elbo]")),
     (ERROR, "unknown-joint", "joint 'wheel'",

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -21,7 +22,16 @@ from support.collision_oracles import CoalCounter, packaged_robot
 from robot_semantics import Diagnostics, ForwardKinematics, JointSpace, RobotModel
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.audit import AuditFinding, audit
-from robot_semantics.collision.matrix import CollisionMatrix, PairReason, Settings, _Search, generate_matrix
+from robot_semantics.collision.counting import CollisionCounter
+from robot_semantics.collision.matrix import (
+    CollisionMatrix,
+    PairReason,
+    Settings,
+    _centre,
+    _Search,
+    generate_matrix,
+    rigid_contacts,
+)
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import block_sampler
 from robot_semantics.collision.scene import SurfaceTest, build_scene
@@ -96,6 +106,62 @@ def test_rings_that_nothing_moves_touch_by_their_hulls_only(
     evidence = matrix.pairs[LinkPair("a", "b")]
     assert evidence.rigid
     assert (evidence.hits, evidence.hull_hits) == (0 if geometry == "mesh" else 10, 10)
+
+
+def test_rigid_pairs_are_those_of_two_links_and_their_hulls_touch_by_any_overlap() -> None:
+    box, parts = '<box size="0.2 0.2 0.2"/>', []
+    for at, (name, x) in enumerate([("a", 0.0), ("b", 0.15), ("c", 0.5), ("d", 3.0)]):
+        # Two boxes of one link that overlap are no pair.
+        other = link(name, box, f"{x} 0.1 0").replace(f'<link name="{name}">', "")
+        parts += [link(name, box, f"{x} 0 0").replace("</link>", "") + other]
+        parts += [joint("fixed", "a", name)] if at else []
+    robot = robot_from_text(f'<robot name="r">{"".join(parts)}</robot>')
+    scene = build_scene(robot, pieces_of(robot, PackageResolver(), Diagnostics()), [])
+    contacts = rigid_contacts(robot, scene, JointSpace(robot).neutral())
+    assert sorted(contacts) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    assert [pair for pair in sorted(contacts) if contacts[pair].touch] == [(0, 1)]
+    assert [pair for pair in sorted(contacts) if contacts[pair].hulls_touch] == [(0, 1)]
+    assert contacts[0, 1].distance == pytest.approx(-0.05, abs=1e-6)
+    assert contacts[0, 2].distance == pytest.approx(0.3, abs=1e-6)
+
+
+def test_the_poses_of_a_scene_are_those_of_the_kinematics_for_every_joint_type() -> None:
+    kinds = ("revolute", "prismatic", "continuous", "floating", "planar", "fixed")
+    shape, parts = '<box size="0.1 0.2 0.3"/>', [link("l0", '<box size="0.1 0.2 0.3"/>')]
+    for at, kind in enumerate(kinds, 1):
+        axis = limits("0 0.6 0.8", -2.0, 2.0) if kind not in ("floating", "fixed") else ""
+        turned = joint(kind, f"l{at - 1}", f"l{at}", "1 2 3", axis).replace('xyz="1 2 3"', 'xyz="1 2 3" rpy="1 2 3"')
+        parts += [link(f"l{at}", shape), turned]
+    robot = robot_from_text(f'<robot name="r">{"".join(parts)}</robot>')
+    scene = build_scene(robot, pieces_of(robot, PackageResolver(), Diagnostics()), [])
+    data = mujoco.MjData(scene.model)
+    for q in JointSpace(robot).random(np.random.default_rng(0), (20,)):
+        data.qpos[:] = scene.qpos(q)
+        mujoco.mj_kinematics(scene.model, data)
+        expected = ForwardKinematics(robot).link_poses(q)
+        np.testing.assert_allclose(scene.link_poses(data), expected[:, :3], atol=1e-9)
+
+
+def test_the_centre_of_a_link_is_the_middle_of_the_box_around_its_pieces() -> None:
+    box = link("a", '<box size="0.2 0.2 0.4"/>', "1 2 3").replace('xyz="1 2 3"', 'xyz="1 2 3" rpy="0 0 0.5"')
+    ball = link("b", '<sphere radius="0.3"/>', "-1 -2 5")
+    robot = robot_from_text(f'<robot name="r">{box}{ball}{joint("fixed", "a", "b")}</robot>')
+    scene = build_scene(robot, pieces_of(robot, PackageResolver(), Diagnostics()), [])
+    np.testing.assert_allclose(_centre(scene, 0), (1.0, 2.0, 3.0), atol=1e-9)
+    np.testing.assert_allclose(_centre(scene, 1), (-1.0, -2.0, 5.0), atol=1e-9)
+
+
+def test_the_first_pair_of_the_first_sample_is_tested_like_every_other(tmp_path: Path) -> None:
+    # Two rings in one another: their hulls prove nothing. In the second sample, the second ring is far away.
+    trimesh.creation.torus(major_radius=1.0, minor_radius=0.1).export(tmp_path / "ring.stl")
+    ring = '<mesh filename="ring.stl"/>'
+    slide = joint("prismatic", "a", "b", extra=limits("1 0 0", -9.0, 9.0))
+    (tmp_path / "r.urdf").write_text(f'<robot name="r">{link("a", ring)}{link("b", ring)}{slide}</robot>')
+    robot = load_robot(tmp_path / "r.urdf")
+    scene = build_scene(robot, pieces_of(robot, PackageResolver(), Diagnostics()), [])
+    counts = CollisionCounter(scene).count(np.array([[0.1], [8.0], [0.2]])).surfaces
+    assert counts.pairs() == {(0, 1): 2}
+    assert counts.first[counts.pair_index(0, 1)] == 0
 
 
 def noted_questions(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
