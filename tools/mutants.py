@@ -187,7 +187,8 @@ def has_no_effect(nodes: Sequence[Any]) -> bool:
 
     It is in a place that no run evaluates, the size of a cache or of a chunk, the seed of random numbers, a large
     number, which changes by 1, or in `strict` of `zip`, which like an assertion notices a fault elsewhere. It is the
-    size of letters in a picture, or -1 in `reshape`, for which numpy takes every negative number.
+    size of letters in a picture, or -1 in `reshape`, for which numpy takes every negative number. It is `frozen` of
+    `record`, which only the type checker reads, or `slots`, which only saves memory.
     """
     if isinstance(nodes[-1], ast.Constant) and isinstance(nodes[-1].value, int) and nodes[-1].value > LARGE:
         return True
@@ -200,6 +201,8 @@ def has_no_effect(nodes: Sequence[Any]) -> bool:
             return True
         if isinstance(outer, ast.keyword) and outer.arg in ("strict", "fontsize"):
             return True
+        if isinstance(outer, ast.Call) and ast.unparse(outer.func) == "record":
+            return getattr(inner, "arg", "") in ("frozen", "slots")
         if isinstance(outer, ast.Call) and ast.unparse(outer.func).endswith("reshape"):
             # The number behind the sign; without the sign, the length is wrong.
             return isinstance(nodes[-1], ast.Constant) and isinstance(inner, ast.UnaryOp)

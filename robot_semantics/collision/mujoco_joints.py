@@ -37,5 +37,5 @@ def add_joints(body: mujoco.MjsBody, joint: JointModel, names: Sequence[str] = (
     joints = []
     for at, motion in enumerate(elementary_motions(joint)):
         name = {"name": names[at]} if names else {}
-        joints.append(body.add_joint(type=_TYPES[motion.kind], axis=motion.axis, limited=0, **name))
+        joints.append(body.add_joint(type=_TYPES[motion.kind], axis=motion.axis, **name))
     return joints

@@ -99,7 +99,8 @@ def _fit(task: FitTask) -> Fit:
     link = _SampledLink(task)
     if task.count is not None:
         return link.fit(task.count)
-    limit = task.overshoot or 0.0
+    limit = task.overshoot
+    assert limit is not None, "a task has a number of spheres or a largest overshoot"
     low, high = 0, 1
     best = link.fit(high)
     while best.overshoot > limit:

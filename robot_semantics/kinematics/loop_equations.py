@@ -313,7 +313,8 @@ class LoopEquations:
         if self._turned_slides.size:
             # The line of a slide is the axis in the frame A as it is written, which is B here.
             T = state.T_a_b[..., self._turned_slides, :, :]
-            offset = -np.swapaxes(T[..., :3], -1, -2) @ T[..., 3:]
+            # Only the lengths of its parts are used, so the sign has no meaning.
+            offset = np.swapaxes(T[..., :3], -1, -2) @ T[..., 3:]
             errors[..., self._turned_slides, :3] = offset[..., 0] * self._selection[self._turned_slides, :3]
         norms = np.linalg.norm(errors.reshape(*errors.shape[:-1], 2, 3), axis=-1)
         largest = norms.max(axis=-2, initial=0.0)

@@ -209,7 +209,7 @@ class FastPath:
     def parse(self) -> None:
         """Store the values of all messages that were not parsed yet."""
         waiting = [layout for layout in self.layouts if layout.unparsed is not None]
-        for layout in sorted(waiting, key=_arrival_ns) if len(waiting) > 1 else waiting:
+        for layout in sorted(waiting, key=_arrival_ns):
             layout.parse()
 
     def enter(

@@ -404,7 +404,8 @@ def _without(
         rows, columns = np.flatnonzero(which.ravel() == number), np.flatnonzero(pattern).tolist()
         messages = values.messages[rows]
         if columns and (pattern.all() or invalid is Invalid.REFUSE):
-            refused.append(Fault(Refusal(reason, describe(int(rows[0]), columns[:1])[0]), messages))
+            (sentence,) = describe(int(rows[0]), [columns[0]])
+            refused.append(Fault(Refusal(reason, sentence), messages))
             continue
         kept_values.append(values.chosen(rows, ~pattern))
         for sentence in describe(int(rows[0]), columns) if columns else ():

@@ -292,8 +292,8 @@ class _Making:
             if name not in names_in_use
         }
         for name, parents in self.received.items():
-            if len(usable.get(name, {})) < len(parents):
-                odd = name if name in names_in_use else next(parent for parent in parents if parent in names_in_use)
+            odd = next((item for item in (name, *parents) if item in names_in_use), None)
+            if odd is not None:
                 self.lacks("frame", "", name, "left_out", f"{_is_of_link(odd)} (published by {publishers()})")
         self.received = {name: parents for name, parents in usable.items() if parents}
         for robot in self.sample.robots:

@@ -132,6 +132,17 @@ def test_random_positions_are_inside_the_limits_with_unit_quaternions(
     np.testing.assert_array_equal(q, space.with_mimics(q))
 
 
+def test_some_random_positions_have_unit_quaternions_and_those_of_all_directions(space: JointSpace) -> None:
+    for places in (np.arange(space.size), np.array([7, 3, 4, 5, 6, 8]), np.array([0, 1, 2, 3, 4, 5, 6])):
+        q = space.random_some(np.random.default_rng(0), places, 2000)
+        at = np.flatnonzero((places >= 3) & (places <= 6))
+        np.testing.assert_allclose((q[:, at] ** 2).sum(axis=1), 1.0)
+        np.testing.assert_allclose(q[:, at].mean(axis=0), 0.0, atol=0.06)
+        np.testing.assert_allclose((q[:, at] ** 2).mean(axis=0), 0.25, atol=0.03)
+        own = np.flatnonzero(places == 7)
+        assert ((q[:, own] >= 0.5) & (q[:, own] <= 1.5)).all()
+
+
 @pytest.mark.parametrize("some", [False, True])
 def test_random_positions_fill_the_limits(space: JointSpace, some: bool) -> None:
     rng = np.random.default_rng(0)

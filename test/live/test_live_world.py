@@ -490,3 +490,27 @@ def test_only_the_frames_that_a_robot_stands_in_are_kept() -> None:
     ages = {(age.model, age.name): age.age_ns for age in needed.ages}
     assert ages == {(None, "rover"): 1, (None, "odom"): 2}
     np.testing.assert_allclose(resolve_frames(needed.state).pose("rover"), resolve_frames(whole.state).pose("rover"))
+
+
+def test_a_robot_in_a_circle_of_frames_has_a_place_in_a_frame_without_a_pose() -> None:
+    circle = {"one": {"two": heard((1.0, 0.0, 0.0))}, "two": {"one": heard((1.0, 0.0, 0.0))}}
+    world = taken(sample(), base_link={"one": heard((3.0, 0.0, 0.0))}, **circle)
+    resolved = resolve_frames(world.state)
+    np.testing.assert_allclose(resolved.pose("rover", "one"), matrix((3.0, 0.0, 0.0), 0.0), atol=1e-12)
+    assert [item for item in codes(world) if item[-1] == "cycle"] == [("frame", "", "one", "cycle")]
+    (item,) = (item for item in world.missing if item.code == "cycle")
+    assert "TF goes round in a circle: 'one' in 'two' in 'one'" in str(item)
+
+
+@pytest.mark.parametrize("root", ["b_link", "m_link", "z_link"])
+def test_a_frame_is_on_the_model_itself_only_if_it_is_on_the_root_link(root: str) -> None:
+    urdf = URDF.format(name="rover").replace("base_link", root).replace('"arm"', '"lift"')
+    model = robot_from_text(urdf)
+    space = JointSpace.of(model)
+    q, v, known = space.neutral(), np.zeros(space.velocity_size), np.ones(len(space.joints), np.bool_)
+    robot = RobotSample("rover", model, space, q, v, v, known, np.full(len(space.joints), NOW_NS), "", "")
+    frames = taken(robot, one={root: heard((1.0, 0.0, 0.0))}, two={"lift": heard((2.0, 0.0, 0.0))}).state.frames
+    assert {frame.name: (frame.parent, frame.parent_link) for frame in frames} == {
+        "one": ("rover", None),
+        "two": ("rover", "lift"),
+    }

@@ -469,3 +469,31 @@ def test_what_is_set_is_of_the_states_time_and_the_rest_keeps_its_age(rover: Rob
     assert changed.age_ns == 1_000_000
     assert set_pose(state, "rover_arm", Pose((1.0, 0.0, 0.0, 0.0, 0.0, 0.0))).model("rover_arm").age_ns is None
     assert set_pose(state, "rover_arm", twist=ZERO).model("rover_arm").age_ns == 1_000_000
+
+
+def test_the_name_of_the_first_world_with_a_name_is_kept_and_the_others_are_named() -> None:
+    found = Diagnostics()
+    worlds = [WorldState(name) for name in (None, "m", "z", "a", "m")]
+    assert merge_states(worlds, diagnostics=found).name == "m"
+    assert [(item.code, item.message) for item in found] == [
+        ("world-name", "the worlds have different names; 'm' is kept, not 'z', 'a'")
+    ]
+
+
+@pytest.mark.parametrize("name", ["a", "zebra"])
+def test_an_edit_leaves_out_other_engine_states_even_if_their_arrays_look_like_commands(name: str) -> None:
+    state = WorldState(
+        models=(ModelState("a"),),
+        engines=(
+            EngineState(name, "1", {"a/lift position": (0.5,)}),
+            EngineState(COMMANDS, "1", {"a/lift position": (0.5,)}),
+        ),
+    )
+    left = without_engines(state, commanded={"a"})
+    assert [engine.name for engine in left.engines] == [COMMANDS]
+
+
+def test_a_name_with_a_slash_is_a_model_of_that_name_or_a_frame_without_the_slash() -> None:
+    state = WorldState(models=(ModelState("arm"), ModelState("/odd")), frames=(Frame("table"),))
+    for written, expected in (("/table", "table"), ("table", "table"), ("/odd", "/odd"), ("arm", "arm"), ("/x", "x")):
+        assert state.body_name(written) == expected

@@ -98,3 +98,14 @@ def test_the_hash_of_older_files_the_canonical_xmls_is_still_known() -> None:
 
 def test_a_state_without_a_hash_is_of_any_robot() -> None:
     assert describes_another_robot(ModelState("m"), robot_from_text(PLAIN)) is None
+
+
+def test_a_mesh_without_scale_has_the_scale_1() -> None:
+    mesh = PLAIN.replace('<sphere radius="1"/>', '<mesh filename="part.stl"{}/>')
+    assert mesh.count("{}") == PLAIN.count('<sphere radius="1"/>') > 0
+    plain, one, *others = (
+        model_digest(robot_from_text(mesh.replace("{}", scale)))
+        for scale in ("", ' scale="1 1 1"', ' scale="0 1 1"', ' scale="1 2 1"', ' scale="1 1 3"')
+    )
+    assert plain == one
+    assert plain not in others

@@ -279,3 +279,14 @@ def test_every_engine_starts_with_the_same_turns(engine: str) -> None:
     for name, expected in (("turn", ANGLE), ("push", 0.1 * ANGLE), ("slow", -0.2 * ANGLE + 0.5)):
         assert found[name] == pytest.approx((expected,), abs=1e-9), name
     assert world.restore(WorldState(models=(drive({"pinion": 0.5, "rack": 0.2}),))).not_restored
+
+
+def test_the_angle_of_a_leader_fits_all_followers_even_if_another_one_is_nearer_to_zero() -> None:
+    # Each follower shows its angle without whole turns. The first alone fits 2.5 - pi as well, which is nearer to zero.
+    followers = [
+        Sighting(name, math.remainder(factor * 2.5, 2.0 * math.pi), factor, 0.0, True, -math.inf, math.inf)
+        for name, factor in (("one", 2.0), ("two", 3.0))
+    ]
+    found = leader_position(followers, 1e-9)
+    assert found.value == pytest.approx(2.5, abs=1e-9)
+    assert found.residual == pytest.approx(0.0, abs=1e-9)

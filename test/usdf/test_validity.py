@@ -18,7 +18,7 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.check import check_world
 from robot_semantics.usdf.frames import resolve_frames
-from robot_semantics.usdf.validity import problems
+from robot_semantics.usdf.validity import problems, without_faults
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState
 
 NAMED: dict[str, Callable[[str], WorldState]] = {
@@ -116,3 +116,12 @@ def test_a_link_of_a_robot_that_the_state_does_not_name_has_a_world_name_too() -
     assert [(item.code, item.place.path) for item in diagnostics] == [
         ("duplicate-name", "/world_state/frame[@name='a::b::c']")
     ]
+
+
+@pytest.mark.parametrize("name", ["a", "world2", "zebra"])
+def test_of_a_state_with_faults_the_bodies_without_faults_stay(name: str) -> None:
+    bodies = (ModelState(name, links=(LinkState("l"),)), ModelState("lost", "nowhere"))
+    frames = (Frame("f" + name, parent=name), Frame(f"{name}::l"), Frame("lost2", parent="lost"))
+    left = without_faults(WorldState(models=bodies, frames=frames))
+    assert [model.name for model in left.models] == [name]
+    assert [frame.name for frame in left.frames] == ["f" + name]
