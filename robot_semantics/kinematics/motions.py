@@ -86,6 +86,40 @@ def cross_matrix(axis: FloatArray) -> FloatArray:
     return K
 
 
+# Products of matrices and vectors of many configurations, with few numpy calls: each number is a row over all of them.
+
+
+def products(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the products of matrices (k, i, j, n) and (k, j, l, n), in the memory order (k, i, l, n).
+
+    For many configurations, einsum takes a third of the time of stacked matrices; for one, twice the time.
+    """
+    if a.shape[-1] == b.shape[-1] == 1:
+        return np.asarray((a[..., 0] @ b[..., 0])[..., np.newaxis])
+    return np.asarray(np.einsum("kijn,kjln->kiln", a, b, order="C"))
+
+
+def times_constant(a: FloatArray, constant: FloatArray) -> FloatArray:
+    """Return (k, i, l, n) the products of matrices (k, i, j, n) and `constant` ones (k, j, l)."""
+    return np.asarray(constant.transpose(0, 2, 1)[:, np.newaxis] @ a)
+
+
+def composed(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Return the products of poses (k, 3, 4, n)."""
+    poses = products(above[:, :, :3], below)
+    poses[:, :, 3] += above[:, :, 3]
+    return poses
+
+
+def crossed(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return (3, ...) the cross products of (3, ...) arrays that broadcast."""
+    # With x y z x y z, two slices are the components in cyclic order.
+    a, b = np.concatenate((a, a)), np.concatenate((b, b))
+    product: FloatArray = a[1:4] * b[2:5]
+    product -= a[2:5] * b[1:4]
+    return product
+
+
 # Columns: the linear (3, n) and angular (3, n) velocity in the joint frame per unit of each of the joint's velocities.
 SUBSPACE: dict[JointType, Callable[[JointModel], tuple[FloatArray, FloatArray]]] = {
     JointType.FIXED: lambda joint: (np.zeros((3, 0)), np.zeros((3, 0))),
@@ -198,6 +232,11 @@ class TurningJoints(Block):
         """The factors (m, 16) of 1 - cos(θ) in the flattened matrices."""
         K = cross_matrix(self.axes)
         return self._flat(self.R_parent_joint @ K @ K)
+
+    @cached_property
+    def factors(self) -> FloatArray:
+        """The factors (m, 12, 3) of 1, sin(θ) and 1 - cos(θ) in the first three rows of the matrices."""
+        return np.stack((self.constant, self.sine, self.versine), axis=-1)[:, :12]
 
     @cached_property
     def quat_sine(self) -> FloatArray:

@@ -295,13 +295,13 @@ def test_the_errors_of_one_configuration_are_those_of_many(kind: str, rows: int)
     chain = _PreparedLinkage.of(equations)
     assert chain is not None
     for q in np.random.default_rng(0).normal(scale=1e-4, size=(5, 6)):
-        expected = equations.scaled_errors(equations.state(q))
+        expected = equations.scaled_errors(equations.state(q[np.newaxis]))[0]
         assert expected.shape == (rows,)
         assert np.abs(expected).min() > 1e-7
         # The one has sines of angles; the derivative is that at errors of 0.
         np.testing.assert_allclose(chain.errors(q), expected, atol=1e-10)
         slopes = (equations.scaled_errors(equations.state(q + 1e-6 * np.eye(6))) - expected) / 1e-6
-        J = equations.derivative(equations.state(q))
+        (J,) = equations.derivative(equations.state(q[np.newaxis]))
         np.testing.assert_allclose(J, slopes[equations.variables].T, atol=1e-3)
 
 
