@@ -466,3 +466,20 @@ def test_a_check_of_a_saved_state_names_what_changed_in_the_robot(
     main(["check", world, "--urdf", f"{files / 'moved.urdf'},{files / 'rover_arm.srdf'}", "--all"])
     found = capsys.readouterr()
     assert "since the state was saved: joint 'elbow_joint': origin moved 40 mm" in found.out + found.err
+
+
+def test_each_joint_that_got_another_parent_is_named() -> None:
+    links = "".join(
+        f'<link name="{name}"><visual><geometry><sphere radius="{radius}"/></geometry></visual></link>'
+        for name, radius in (("a", 1), ("b", 2), ("c", 3))
+    )
+    joint = (
+        '<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/><origin xyz="{} 0 0"/>'
+        '<axis xyz="0 0 1"/></joint>'
+    )
+    before = f'<robot name="r">{links}{joint.format("j", "a", "b", 1)}{joint.format("k", "a", "c", 2)}</robot>'
+    for first, parents, said in (("j", ("c", "a"), "joint 'j': parent link 'a' → 'c'"),
+                                 ("k", ("a", "b"), "joint 'k': parent link 'a' → 'b'")):  # fmt: skip
+        joints = joint.format("j", parents[0], "b", 1 + 4 * (first == "j"))
+        joints += joint.format("k", parents[1], "c", 2 + 4 * (first == "k"))
+        assert said in texts(before, f'<robot name="r">{links}{joints}</robot>')

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -33,9 +34,16 @@ from support.loops import (
 from robot_semantics import ForwardKinematics, RobotModel
 from robot_semantics.base.diagnostic import Severity
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.kinematics import loop_following
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.loop_equations import LoopEquations
-from robot_semantics.kinematics.loop_following import _PreparedLinkage
+from robot_semantics.kinematics.loop_equations import (
+    Linkage,
+    LoopEquations,
+    LoopSolution,
+    _Cut,
+    shape_keys,
+)
+from robot_semantics.kinematics.loop_following import _PreparedLinkage, continued
 from robot_semantics.kinematics.loop_freedom import LoopError, check_loops
 from robot_semantics.kinematics.loops import ClosedLoops
 from robot_semantics.model.loading import robot_from_text
@@ -612,3 +620,65 @@ def test_idle_turns_of_a_floating_joint_are_not_held() -> None:
     )
     with pytest.raises(LoopError):
         ClosedLoops.of(robot_from_text(text, srdf("free")))
+
+
+def test_the_key_of_a_cut_does_not_depend_on_the_order_of_its_ends_nor_on_the_sign_of_zero() -> None:
+    for text in (four_bar_text(), four_bar_text(kind="spherical"), four_bar_text(kind="prismatic")):
+        model = robot_from_text(text, srdf("coupler", "rocker"), strict=False)
+        (constraint,) = model.constraints
+        above, _ = shape_keys(model)
+        turned = replace(
+            constraint,
+            parent_link=constraint.child_link,
+            child_link=constraint.parent_link,
+            T_parent_frame=constraint.T_child_frame,
+            T_child_frame=constraint.T_parent_frame,
+        )
+        minus = np.where(constraint.T_parent_frame == 0.0, -0.0, constraint.T_parent_frame)
+        cuts = [_Cut.of(model, one, above) for one in (constraint, turned, replace(constraint, T_parent_frame=minus))]
+        keys = {
+            (above[link], (frame + 0.0).tobytes()) for link, frame in zip(cuts[0].ends, cuts[0].frames, strict=True)
+        }
+        assert len(keys) == 2
+        assert [cut.key for cut in cuts] == [tuple(sorted(keys))] * 3
+        assert [cut.is_turned for cut in cuts].count(True) in (1, 2)
+
+
+@pytest.mark.parametrize(("motion", "count"), [(0.3, 1), (0.7, 2), (2.0, 4), (-2.2, 5)])
+def test_a_loop_is_followed_in_strides_that_are_not_longer_than_asked_for(
+    motion: float, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loops = ClosedLoops.of(robot_from_text(four_bar_text(), srdf("coupler", "rocker")))
+    assert loops is not None
+    (linkage,), home = loops.linkages, loops.home.q
+    newton, starts = Linkage.newton, []
+
+    def noted(self: Linkage, q: np.ndarray, *arguments: float) -> LoopSolution:
+        starts.append(q)
+        return newton(self, q, *arguments)
+
+    monkeypatch.setattr(Linkage, "newton", noted)
+    crank = loops.space.index["crank"]
+    q = home.copy()
+    q[:, crank] += motion
+    result = continued(linkage, home, q, 0.5)
+    assert result.closed.all()
+    angles = [float(start[0, crank]) for start in starts]
+    np.testing.assert_allclose(angles, home[0, crank] + motion * np.arange(1, count + 1) / count)
+
+
+def test_the_rows_between_anchors_are_closed_together_whatever_values_their_passive_joints_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loops = ClosedLoops.of(robot_from_text(four_bar_text(), srdf("coupler", "rocker")))
+    assert loops is not None
+    q = np.repeat(loops.home.q, 2_000, axis=0)
+    q[:, loops.space.index["crank"]] += np.linspace(0.0, 20.0, len(q))
+    expected = loops.close_series(q)
+    rng = np.random.default_rng(0)
+    for name in ("coupler", "rocker"):
+        q[:, loops.space.index[name]] = rng.uniform(-3.0, 3.0, size=len(q))
+    monkeypatch.setattr(loop_following._OrderedRows, "_one_by_one", lambda *_: pytest.fail("row after row"))
+    found = loops.close_series(q)
+    assert found.closed.all()
+    np.testing.assert_allclose(found.q, expected.q, atol=1e-9)

@@ -12,7 +12,8 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -783,3 +784,16 @@ def test_a_publisher_that_repeats_messages_now_and_then_is_alone() -> None:
         for number in range(start + 1, start + 51):
             watch.note_sequence(number)
     assert not watch.several
+
+
+@pytest.mark.parametrize("reason", ["is_free", "ahead", "is_mixed", "several", "is_undecided", ""])
+def test_each_reason_alone_lets_a_sender_need_care(reason: str) -> None:
+    sender, _ = Senders().find(SenderKind.JOINT_STATES, "joint_states", ("j",))
+    sender.is_free = sender.is_mixed = False
+    sender.ahead = 0
+    watch = SimpleNamespace(several=False, is_undecided=False)
+    sender.watch = cast("Any", watch)
+    assert not sender.needs_care
+    if reason:
+        setattr(sender if hasattr(sender, reason) else watch, reason, True)
+        assert sender.needs_care
