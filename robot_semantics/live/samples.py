@@ -65,15 +65,15 @@ def motion_of_root(
 class RootSource(enum.IntEnum):
     """Sources of the pose of a root link; the first available one is used."""
 
-    CHOSEN = 1
+    CHOSEN = enum.auto()
     """A parameter or an option names it."""
-    VIRTUAL_JOINT = 2
+    VIRTUAL_JOINT = enum.auto()
     """The virtual joint's own values, from joint states or multi-DOF joint states."""
-    TF = 3
+    TF = enum.auto()
     """A transform whose child is the root link."""
-    ODOMETRY = 4
+    ODOMETRY = enum.auto()
     """Odometry whose child frame is the root link, or a link fixed to it."""
-    FIXED = 5
+    FIXED = enum.auto()
     """A fixed virtual joint: the root link is its parent frame, unless somebody has said otherwise."""
 
 
@@ -186,7 +186,7 @@ class RobotSample:
         return frame_name(self.frame_prefix + self.model.root_link)
 
 
-@record(frozen=True, eq=False)
+@record(frozen=True)
 class WorldSample:
     """All robots at one moment.
 

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,13 @@ import pytest
 from support.collision_oracles import packaged_robot
 
 from robot_semantics import Diagnostics, RobotModel
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.audit import AuditFinding, audit
 from robot_semantics.collision.matrix import CollisionMatrix, PairReason, Settings, adjacent_pairs, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
+from robot_semantics.collision.report import matrix_from_json, matrix_json
+from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
 
@@ -194,3 +198,26 @@ def test_a_hollow_mesh_is_reported_and_can_be_decomposed(tmp_path: Path) -> None
     volume = sum(trimesh.convex.convex_hull(part.shape.hull.vertices).volume for part in parts if part.shape.hull)
     assert volume == pytest.approx(7.0, rel=0.1)
     assert whole.shape.hull is not None
+
+
+def test_a_report_has_the_counts_of_each_reason_and_gives_the_matrix_again() -> None:
+    turn = '<axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="1" velocity="1"/>'
+    # b is beside a, c meets d only sometimes, and e is far away.
+    parts = (joint("a", "b", 0.3), joint("a", "c", 0.5, "revolute", turn), joint("a", "d", 0.65), joint("a", "e", 9.0))
+    robot = robot_of(*(link(name) for name in "abcde"), *parts)
+    matrix, space = matrix_of(robot), JointSpace.of(robot)
+    content = json.loads(json.dumps(matrix_json(matrix, space)))
+    reasons = [pair["reason"] for pair in content["pairs"]]
+    assert len(reasons) == 10
+    assert reasons == [reason.value if reason else None for reason in map(matrix.reason, matrix.pairs)]
+    named = {"Adjacent", "Always", "Default", "Never", "checked"}
+    assert named == {key.capitalize() if key != "checked" else key for key in content["counts"]}
+    for key, count in content["counts"].items():
+        assert count == reasons.count(None if key == "checked" else key), key
+    assert content["counts"]["Adjacent"] == 4
+    again = matrix_from_json(json.dumps(content).encode(), robot)
+    assert {pair: again.reason(pair) for pair in again.pairs} == {pair: matrix.reason(pair) for pair in matrix.pairs}
+    assert matrix_json(again, space)["pairs"] == content["pairs"]
+    other = robot_of(*(link(name) for name in "abcdx"), *(part.replace('"e"', '"x"') for part in parts))
+    with pytest.raises(RobotSemanticsError, match="the report is not about this robot"):
+        matrix_from_json(json.dumps(content).encode(), other)

@@ -20,7 +20,7 @@ from support.moveit_cases import moveit_case
 
 from robot_semantics import JointSpace, RobotModel, UnknownNameError
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.kinematics.motions import PositionBlend
+from robot_semantics.kinematics.motions import SUBSPACE, PositionBlend
 from robot_semantics.model.joint_types import MOTION, JointType
 from robot_semantics.model.loading import robot_from_text
 
@@ -240,3 +240,14 @@ def test_between_two_rows_rotations_and_angles_go_the_short_way_around() -> None
         high[0, 4:8] *= sign
         found = blend(low, high, np.array([[0.5]]))
         np.testing.assert_allclose(found, [[0.5, 0.5, 1.0, 0.0, *middle, angle]], atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", list(JointType))
+def test_every_joint_type_has_a_linear_and_an_angular_column_for_each_velocity(kind: JointType) -> None:
+    joint = f'<joint name="j" type="{kind.value}"><parent link="a"/><child link="b"/><axis xyz="0 0.6 0.8"/>'
+    limit = '<limit lower="-1" upper="1" effort="1" velocity="1"/>' if kind.value in ("revolute", "prismatic") else ""
+    links = '<link name="a"/><link name="b"/>'
+    model = robot_from_text(f'<robot name="r">{links}{joint}{limit}</joint></robot>', strict=False)
+    linear, angular = SUBSPACE[kind](model.joint("j"))
+    count = {"fixed": 0, "planar": 3, "floating": 6}.get(kind.value, 1)
+    assert linear.shape == angular.shape == (3, count)

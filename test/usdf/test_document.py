@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from lxml import etree
 
 from robot_semantics import Diagnostics
 from robot_semantics.convert.json_form import parse_json
+from robot_semantics.usdf import world_state
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.table import SIX, USDF
 from robot_semantics.usdf.writer import full_schema
@@ -109,3 +111,10 @@ def test_the_table_of_elements_and_the_schema_agree(tag: str) -> None:
         assert valid(document(spec.required, "<q:a>b</q:a><rs:newer/>"))
 
     assert valid(document(spec.required, "<rs:engine/>" if spec.tag != "world_state" and spec.text is None else ""))
+
+
+def test_an_item_that_is_of_no_document_has_the_number_minus_1() -> None:
+    classes = [one for one in vars(world_state).values() if "ordinal" in getattr(one, "__annotations__", {})]
+    assert {one.__name__ for one in classes} >= {"WorldState", "ModelState", "Frame", "LinkState", "JointState"}
+    for one in classes:
+        assert {item.name: item.default for item in fields(one)}["ordinal"] == -1

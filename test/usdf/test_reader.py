@@ -329,3 +329,25 @@ def test_a_lenient_reader_leaves_out_what_is_in_error_and_what_stands_on_it() ->
 def test_a_property_of_an_engine_has_a_value() -> None:
     text = f"<world_state {RS}><rs:engine name='e' version='1'><rs:property name='p'/></rs:engine></world_state>"
     assert problems(text) == [f"missing-attribute 1:{text.index('<rs:property') + 1}"]
+
+
+NAMED = {
+    "model_state": "<model_state{}/>",
+    "link_state": '<model_state name="m"><link_state{}/></model_state>',
+    "joint_state": '<model_state name="m"><joint_state{}/></model_state>',
+    "frame": "<frame{}/>",
+    "rs:engine": "<rs:engine{}/>",
+}
+
+
+@pytest.mark.parametrize("element", list(NAMED))
+def test_every_element_with_a_name_needs_it(element: str) -> None:
+    message = f"<{element}> has no attribute 'name'"
+    for attribute in (' name="n"', ""):
+        text = NAMED[element].format(attribute)
+        found: list[str] = []
+        try:
+            parse_world(f'<world_state xmlns:rs="urn:robot-semantics:usdf:1">{text}</world_state>', "w.usdf")
+        except DescriptionError as error:
+            found = [item.message for item in error.diagnostics]
+        assert (message in found) is not bool(attribute)
