@@ -17,7 +17,9 @@ import pytest
 
 from robot_semantics import ForwardKinematics, JointSpace, RobotModel, UnknownNameError
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.model.loading import robot_from_text
+from robot_semantics.examples import example
+from robot_semantics.kinematics.forward import Sweep
+from robot_semantics.model.loading import load_robot, robot_from_text
 
 FloatArray = npt.NDArray[np.float64]
 Robots = Callable[..., RobotModel]
@@ -205,3 +207,16 @@ def test_batches_of_any_length_are_right_to_their_last(
     poses = forward.link_poses(q)
     for at in (0, count // 2, count - 1):
         np.testing.assert_allclose(poses[at], forward.link_poses(q[at]), rtol=1e-12, atol=1e-12)
+
+
+def test_poses_of_chosen_links_do_not_depend_on_their_order() -> None:
+    model = load_robot(example("rover_arm.urdf"))
+    space = JointSpace.of(model)
+    q = space.random(np.random.default_rng(0), (7,))
+    expected = ForwardKinematics(model).link_poses(q)
+    rng = np.random.default_rng(1)
+    for count in (1, 2, 3, 5, len(model.links)):
+        for _ in range(10):
+            links = rng.permutation(len(model.links))[:count].tolist()
+            for chosen in (links, [*links, 0], [0, *links], [*links, *links]):
+                np.testing.assert_allclose(Sweep(model, chosen, space).run(q), expected[:, chosen], atol=1e-12)

@@ -682,3 +682,13 @@ def test_the_rows_between_anchors_are_closed_together_whatever_values_their_pass
     found = loops.close_series(q)
     assert found.closed.all()
     np.testing.assert_allclose(found.q, expected.q, atol=1e-9)
+
+
+def test_where_the_passive_joints_do_not_move_the_equations_a_loop_is_singular(monkeypatch: pytest.MonkeyPatch) -> None:
+    loops = ClosedLoops.of(robot_from_text(four_bar_text(), srdf("coupler", "rocker")))
+    assert loops is not None
+    (linkage,), home = loops.linkages, loops.home.q
+    assert linkage.is_regular(home).tolist() == [True]
+    derivative = type(linkage.equations).derivative
+    monkeypatch.setattr(type(linkage.equations), "derivative", lambda *values: 0.0 * derivative(*values))
+    assert linkage.is_regular(home).tolist() == [False]

@@ -497,3 +497,12 @@ def test_a_name_with_a_slash_is_a_model_of_that_name_or_a_frame_without_the_slas
     state = WorldState(models=(ModelState("arm"), ModelState("/odd")), frames=(Frame("table"),))
     for written, expected in (("/table", "table"), ("table", "table"), ("/odd", "/odd"), ("arm", "arm"), ("/x", "x")):
         assert state.body_name(written) == expected
+
+
+def test_one_leading_slash_of_a_frame_and_of_a_parent_is_left_out() -> None:
+    state = WorldState(models=(ModelState("m", "table"),), frames=(Frame("/table"),))
+    assert [frame.name for frame in state.frames] == ["table"]
+    state = WorldState(models=(ModelState("m", "/table"),), frames=(Frame("table", "/world"),))
+    assert (state.models[0].parent, state.frames[0].parent) == ("table", "world")
+    state = WorldState(models=(ModelState("/m"), ModelState("n", "/m")), frames=(Frame("f", "/m"),))
+    assert [body.parent for body in state.bodies] == ["world", "/m", "/m"]
