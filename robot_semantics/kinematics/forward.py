@@ -225,7 +225,7 @@ class Sweep:
         plan = _Plan(model, links)
         self._links = tuple(links)
         self._hidden = plan.hidden
-        self._again = [(row, plan.body[link]) for row, link in enumerate(links) if link and plan.body[link] != row]
+        self._again = [(row, plan.body[link]) for row, link in enumerate(links) if plan.body[link] != row]
         self._steps: list[SweepStep] = []
         turns: list[tuple[int, float]] = []
         slides: list[tuple[int, float]] = []
