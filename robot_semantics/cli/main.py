@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -66,6 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         from robot_semantics.cli.frame.printing import print_last_notes
 
         print_last_notes()
+    if argv is None:
+        # At the end of the program, the garbage collector would search all objects in vain: 7 % of a small check.
+        gc.freeze()
     return code
 
 
