@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
@@ -69,6 +68,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print_last_notes()
     if argv is None:
         # At the end of the program, the garbage collector would search all objects in vain: 7 % of a small check.
+        import gc
+
         gc.freeze()
     return code
 
