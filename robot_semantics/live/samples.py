@@ -186,7 +186,7 @@ class RobotSample:
         return frame_name(self.frame_prefix + self.model.root_link)
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class WorldSample:
     """All robots at one moment.
 

@@ -436,6 +436,7 @@ def test_the_thin_triangles_of_a_mesh_are_parts_of_its_surface() -> None:
     shape = Shape(mujoco.mjtGeom.mjGEOM_MESH, (0.0, 0.0, 0.0), surface=surface_of(mesh))
     parts = link_surface([Piece(0, shape, np.eye(4))])
     for part in parts:
+        assert part.triangles is not None
         edges = np.linalg.norm(part.corners - np.roll(part.corners, 1, axis=1), axis=2)
         # A trapezoid has an edge of length 0 at its sharp corner.
         lengths = np.sort(edges, axis=1)[:, -3:]

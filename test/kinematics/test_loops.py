@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -653,7 +654,7 @@ def test_a_loop_is_followed_in_strides_that_are_not_longer_than_asked_for(
     (linkage,), home = loops.linkages, loops.home.q
     newton, starts = Linkage.newton, []
 
-    def noted(self: Linkage, q: np.ndarray, *arguments: float) -> LoopSolution:
+    def noted(self: Linkage, q: np.ndarray, *arguments: Any) -> LoopSolution:
         starts.append(q)
         return newton(self, q, *arguments)
 
