@@ -134,7 +134,7 @@ def urdf(file: str, _robot: str, positions: Mapping[str, Any]) -> Answer:
     constraints: dict[str, Any] = {}
     for constraint in model.constraints:
         equations = LoopEquations(model, space, [constraint])
-        distance, angle = equations.residuals(equations.state(q))
+        (distance,), (angle,) = equations.residuals(equations.state(q.reshape(1, -1)))
         constraints[constraint.name] = {
             "type": constraint.type.value,
             "parent": constraint.parent_link,
