@@ -483,3 +483,13 @@ def test_each_joint_that_got_another_parent_is_named() -> None:
         joints = joint.format("j", parents[0], "b", 1 + 4 * (first == "j"))
         joints += joint.format("k", parents[1], "c", 2 + 4 * (first == "k"))
         assert said in texts(before, f'<robot name="r">{links}{joints}</robot>')
+
+
+def test_a_changed_mass_is_given_as_it_was_and_as_it_is() -> None:
+    text = (
+        '<robot name="r"><link name="a"><inertial><mass value="{}"/>'
+        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>'
+    )
+    (difference,) = comparison(text.format("1.5"), text.format("2.25")).differences
+    assert (difference.kind, difference.name, difference.a, difference.b) == ("mass", "a", 1.5, 2.25)
+    assert "1.5 → 2.25 kg" in difference.text

@@ -19,9 +19,12 @@ import pytest
 from support.loops import FOUR_BAR, FloatArray, four_bar, four_bar_positions, four_bar_text, srdf
 
 from robot_semantics import WorldState, read_world
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.main import main
+from robot_semantics.model.loading import robot_from_text
 from robot_semantics.transforms.pose import Pose
 from robot_semantics.usdf.apply import apply_model_state, resolve_with
+from robot_semantics.usdf.check import check_world
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.robot import complete_model
 from robot_semantics.usdf.world_state import JointState, LinkState, ModelState
@@ -131,3 +134,22 @@ def test_another_constraint_is_another_robot() -> None:
     assert model_digest(four_bar()) != model_digest(four_bar(kind="spherical"))
     without = re.sub(r"<constraint.*</constraint>", "", text)
     assert without != text
+
+
+@pytest.mark.parametrize("off", [(0.0, 0.0), (0.01, 0.0), (0.0, -0.02), (0.01, -0.02)])
+def test_a_check_names_the_joints_at_which_the_loop_does_not_close(off: tuple[float, float]) -> None:
+    values = dict(zip(("crank", "coupler", "rocker"), BOTH[0] + (0.0, *off), strict=True))
+    joints = tuple(JointState(name, (value,)) for name, value in values.items())
+    # All joints follow the crank, which alone is not passive.
+    model = robot_from_text(four_bar_text(), srdf("coupler", "rocker"))
+    found = Diagnostics()
+    check_world(
+        WorldState(models=(ModelState("m", pose=Pose((0.0, 0.0, 0.0, 0.0, 0.0, 0.0)), joints=joints),)),
+        {"m": model},
+        found,
+    )
+    told = [item for item in found if item.code == "loop-disagrees"]
+    expected = {name: BOTH[0][at] for at, name in enumerate(("crank", "coupler", "rocker")) if at and off[at - 1]}
+    assert [item.message.split("'")[1] for item in told] == list(expected)
+    for item, value in zip(told, expected.values(), strict=True):
+        assert abs(turned(np.array(float(item.message.split()[-1])) - value)) < 1e-8

@@ -351,3 +351,13 @@ def test_every_element_with_a_name_needs_it(element: str) -> None:
         except DescriptionError as error:
             found = [item.message for item in error.diagnostics]
         assert (message in found) is not bool(attribute)
+
+
+@pytest.mark.parametrize(
+    ("time", "digits"), [("", None), ('rs:time="1.5"', "1.500000000"), ('rs:time="1.500000000"', None)]
+)
+def test_a_time_without_nine_digits_is_a_warning_with_the_right_text(time: str, digits: str | None) -> None:
+    found = Diagnostics()
+    state = parse_world(f"<world_state {RS} {time}/>", diagnostics=found)
+    assert state.time_ns == (1_500_000_000 if time else None)
+    assert [item.message.rpartition(": ")[2] for item in found] == ([] if digits is None else [digits])
