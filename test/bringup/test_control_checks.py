@@ -13,6 +13,7 @@ the values that it ignores or changes.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -223,3 +224,11 @@ def test_the_srdf_of_a_urdf_is_the_only_one_or_the_one_of_its_name() -> None:
     assert choose_descriptions(two, several) == (None, None, {"2": "u", "3": "v"})
     assert choose_descriptions(two, several, urdf="v") == ("v", "3", dict.fromkeys(several, "v"))
     assert choose_descriptions({"u": "m", "v": "m"}, several) == (None, None, {})
+
+
+def test_every_block_is_checked_and_other_elements_are_passed_over() -> None:
+    faults = control("<jont/>"), '<gazebo reference="base"/>', control("<jnt/>").replace('"c"', '"d"')
+    robot = robot_from_text(ROBOT.replace("{}", "".join(("<gazebo/>", *faults)), 1))
+    diagnostics = Diagnostics()
+    assert [block.name for block in check_control(robot, diagnostics)] == ["c", "d"]
+    assert [re.findall(r"<(jo?nt)>", problem.message) for problem in diagnostics] == [["jont"], ["jnt"]]

@@ -17,7 +17,14 @@ import pytest
 from support.collision_oracles import CoalCounter, FclCounter, packaged_robot
 
 from robot_semantics import Diagnostics, JointSpace, RobotModel
-from robot_semantics.collision.counting import CollisionCounter, ContactsLostError, Counts, Tally, count_blocks
+from robot_semantics.collision.counting import (
+    NO_SAMPLE,
+    CollisionCounter,
+    ContactsLostError,
+    Counts,
+    Tally,
+    count_blocks,
+)
 from robot_semantics.collision.matrix import Settings, adjacent_pairs, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import BLOCK, SAMPLERS, block_sampler
@@ -191,3 +198,26 @@ def test_the_default_settings_are_those_of_the_documents() -> None:
     settings = Settings()
     assert documented == {name: str(getattr(settings, name.replace("-", "_"))) for name in documented}
     assert (settings.padding, settings.confidence, settings.search) == (0.0, None, True)
+
+
+def test_counts_of_parts_in_any_order_are_those_of_all_samples() -> None:
+    rng, links, samples = np.random.default_rng(0), 3, 12
+    # Many equal depths; -inf: no collision.
+    depths = rng.choice([-np.inf, -np.inf, 0.1, 0.2], size=(samples, links * links))
+    hit = np.isfinite(depths)
+    first = np.where(hit.any(axis=0), hit.argmax(axis=0), NO_SAMPLE)
+    deepest = np.where(hit.any(axis=0), depths.argmax(axis=0), NO_SAMPLE)
+
+    def part(sample: int) -> Counts:
+        number = np.where(hit[sample], sample, NO_SAMPLE)
+        return Counts(links, 1, hit[sample].astype(np.int64), number, number.copy(), depths[sample].copy())
+
+    for _ in range(20):
+        counts = Counts.empty(links)
+        for sample in rng.permutation(samples).tolist():
+            counts.add(part(sample))
+        assert counts.samples == samples
+        np.testing.assert_array_equal(counts.hits, hit.sum(axis=0))
+        np.testing.assert_array_equal(counts.first, first)
+        np.testing.assert_array_equal(counts.deepest, deepest)
+        np.testing.assert_array_equal(counts.depth, depths.max(axis=0))
