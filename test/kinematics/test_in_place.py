@@ -15,7 +15,9 @@ from scipy.spatial.transform import Rotation
 
 from robot_semantics import JointSpace, RobotModel
 from robot_semantics.examples import example
+from robot_semantics.kinematics.joint_space import Affine
 from robot_semantics.kinematics.local import InPlaceTransforms, LocalTransforms
+from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot, robot_from_text
 
 EVERY_TYPE = """<robot name="all">
@@ -76,3 +78,23 @@ def test_a_mimic_joint_stays_where_it_was_measured() -> None:
     before = in_place.update(q).copy()
     q[at] += 0.01
     assert np.abs(in_place.update(q) - before).max() == pytest.approx(0.01, rel=1e-3)
+
+
+@pytest.mark.parametrize("model", robots(), ids=lambda model: model.name)
+def test_an_input_is_converted_to_a_configuration(model: RobotModel) -> None:
+    space, general, rng = JointSpace.of(model), LocalTransforms(model, follow_mimics=False), np.random.default_rng(6)
+    factor, offset = rng.uniform(0.5, 2.0, space.size), rng.uniform(-0.3, 0.3, space.size)
+    # A quaternion has no factors and offsets.
+    for joint in space.joints:
+        if joint.type is JointType.FLOATING:
+            factor[space.positions_of(joint)], offset[space.positions_of(joint)] = 1.0, 0.0
+    source = rng.permutation(space.size)
+    in_place = InPlaceTransforms(model, range(len(model.joints)), input_map=Affine(source, factor, offset))
+    for _ in range(20):
+        q = space.random(rng)
+        values = np.zeros(space.size)
+        values[source] = (q - offset) / factor
+        actual, expected = in_place.update(values).reshape(-1, 7), general.transforms(q)
+        np.testing.assert_allclose(actual[:, :3], expected[:, :3], atol=1e-12)
+        turned = Rotation.from_quat(actual[:, 3:]).inv() * Rotation.from_quat(expected[:, 3:])
+        np.testing.assert_allclose(turned.magnitude(), 0.0, atol=1e-7)

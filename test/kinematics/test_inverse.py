@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
-from robot_semantics import ForwardKinematics, RobotModel, UnknownNameError
+from robot_semantics import ForwardKinematics, JointSpace, RobotModel, UnknownNameError
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.examples import example
 from robot_semantics.kinematics.inverse import InverseKinematics
@@ -139,3 +140,21 @@ def test_what_cannot_be_solved_is_refused() -> None:
         InverseKinematics(model, "wheels")
     with pytest.raises(ArrayError, match="none of its joints moves 'base_link'"):
         InverseKinematics(model, "arm", "base_link")
+
+
+def test_the_jacobian_is_the_derivative_of_the_pose_of_the_tip() -> None:
+    model = load_robot(example("rover_arm.urdf"), example("rover_arm.srdf"))
+    inverse = InverseKinematics(model, "arm")
+    q = JointSpace.of(model).random(np.random.default_rng(1), (5,))
+    J = inverse._jacobian(inverse._kinematics.link_poses(q))
+    assert J.shape[2] == len(inverse._solved) >= 4
+    for column, at in enumerate(inverse._solved.tolist()):
+        ends = []
+        for step in (1e-6, -1e-6):
+            moved = q.copy()
+            moved[:, at] += step
+            ends.append(inverse._kinematics.link_poses(moved)[:, -1])
+        linear = (ends[0][:, :3, 3] - ends[1][:, :3, 3]) / 2e-6
+        turned = Rotation.from_matrix(ends[0][:, :3, :3]) * Rotation.from_matrix(ends[1][:, :3, :3]).inv()
+        np.testing.assert_allclose(J[:, :3, column], linear, atol=1e-8)
+        np.testing.assert_allclose(J[:, 3:, column], turned.as_rotvec() / 2e-6, atol=1e-8)
