@@ -145,7 +145,7 @@ def _interfaces_exist(configuration: Configuration) -> Iterator[ConfigurationPro
             for use in wanted:
                 lacking = [joint.name for joint in on if use.name not in known_names.get(joint.name, (use.name,))]
                 if lacking:
-                    more = f" and {len(lacking) - 1} more" if lacking[1:] else ""
+                    more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
                     message = f"<ros2_control> has no {kind} interface '{use.name}' for joint '{lacking[0]}'{more}"
                     problem = ConfigurationProblem(controller.severity, "unknown-interface", message, use.place)
                     yield problem._replace(name=use.name, valid=known_names[lacking[0]])

@@ -353,7 +353,7 @@ def parser_of(words: Sequence[str]) -> argparse.ArgumentParser:
     for name in first_or_all(words, COMMANDS):
         sub = commands.add_parser(name, help=COMMANDS[name], description=COMMANDS[name])
         if name == chosen:
-            command_of(name).declare(sub, words[1:] if words[0] == name else words)
+            command_of(name).declare(sub, words[words.index(name) + 1 :])
     return parser
 
 

@@ -162,7 +162,7 @@ class SurfaceTest:
 
     def touches(self, a: int, b: int, T_a_b: FloatArray) -> bool:
         """Return whether the surfaces of pieces a and b cross, or are closer than the padding of both."""
-        if self._crosses(a, b, T_a_b) or (self._padding and self.distance(a, b, T_a_b) <= 0.0):
+        if self._crosses(a, b, T_a_b) or (self._padding > 0.0 and self.distance(a, b, T_a_b) <= 0.0):
             return True
         box_a, box_b = self._boxes[a], self._boxes[b]
         if box_a is not None and box_b is not None:

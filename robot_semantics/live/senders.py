@@ -28,7 +28,7 @@ from robot_semantics.live.joint_state import InputPlan
 from robot_semantics.live.settings import JOINT_KINDS, SenderKind
 from robot_semantics.transforms.arrays import BoolArray, IntArray
 
-NEVER_NS = -4_000_000_000_000_000_000
+NEVER_NS = -(1 << 62)
 """Stamp before any message; differences to it do not overflow 64 bits."""
 
 RESET_NS = 1_000_000_000
